@@ -1,0 +1,3 @@
+"""Loopgrad: finds tensors that carry an autograd graph where none may be carried."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,193 @@
+"""Entry points: a file's body, and the functions and methods that nothing in the file calls."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .runtime import Frame, Raised, Runtime
+from .semantics.modules import execute
+from .torch_model import nn
+from .values import Bound, Class, ClassMethod, Func, Obj, Property, StaticMethod, Sym, UserModule
+from .where import LoopRun, Site, Where
+
+#: How often a step method without a loop around it is called: what it keeps on self meets itself again.
+IMPLICIT_CALLS = 4
+_BACKWARDS = frozenset({"backward", "manual_backward", "training_step"})
+_MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"})
+
+
+class Entry:
+    """One entry point. ``sure`` where it is a program of its own, not a guess of how it is called."""
+
+    __slots__ = ("cls", "func", "line", "sure")
+
+    def __init__(self, line: int, func: str | None = None, cls: str | None = None) -> None:
+        self.line = line
+        self.func = func
+        self.cls = cls
+        self.sure = func is None
+
+
+def used_names(tree: ast.Module) -> set[str]:
+    """Names that the file refers to: called, passed, or read as an attribute."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            names.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            names.add(node.value)
+    return names
+
+
+def interesting(node: ast.AST) -> bool:
+    """Whether a function could show anything alone: it runs a backward, or loops."""
+    for inner in ast.walk(node):
+        if isinstance(inner, (ast.For, ast.While)):
+            return True
+        if isinstance(inner, ast.Attribute) and inner.attr in _BACKWARDS:
+            return True
+    return False
+
+
+def entries_of(record: Any) -> list[Entry]:
+    """The entry points of a file, its body first."""
+    tree = record.tree
+    found = [Entry(1)]
+    used = used_names(tree)
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name not in used and interesting(node) and not node.name.startswith("test_fixture"):
+                found.append(Entry(node.lineno, node.name))
+        elif isinstance(node, ast.ClassDef):
+            made = node.name in used
+            for method in node.body:
+                if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or not interesting(method):
+                    continue
+                if method.name in ("__init__", "forward", "__call__") or method.name in used:
+                    continue
+                del_made = made and method.name.startswith("_")
+                if not del_made:
+                    found.append(Entry(method.lineno, method.name, node.name))
+    return found
+
+
+def run_entry(rt: Runtime, entry: Entry) -> None:
+    """Execute an entry point in a fresh run."""
+    record = rt.shared.main
+    if entry.func is None:
+        module = UserModule("__main__", record)
+        rt.user_modules[record.path] = module
+        table = rt.globals.setdefault(record.path, module.globals)
+        table["__name__"] = "__main__"
+        table["__file__"] = record.path
+        frame = Frame(rt, record, table, table, None, None)
+        rt.frames.append(frame)
+        record.lowered()(frame)
+        return
+    module = UserModule("module", record)
+    rt.user_modules[record.path] = module
+    define_only(rt, record, module)
+    site = Site(record, record.tree, record.tree, "<entry>")
+    target = module.globals.get(entry.func) if entry.cls is None else None
+    if entry.cls is not None:
+        cls = module.globals.get(entry.cls)
+        if type(cls) is not Class:
+            return
+        target = method_of(rt, cls, entry, site)
+    if target is None:
+        return
+    func = target.func if type(target) is Bound else target
+    if type(func) is not Func:
+        return
+    body = func.code.node
+    loops = any(isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in ast.walk(body))
+    repeat = type(target) is Bound and _has_backward(body) and not loops
+    if not repeat:
+        call_unknown(rt, target, site)
+        return
+    loop = LoopRun(Site(record, body, body, entry.func), "implicit", implicit=True)
+    parent = rt.where
+    rt.loops.append(loop)
+    for k in range(IMPLICIT_CALLS):
+        rt.where = Where(parent, None, loop, k + 1)
+        call_unknown(rt, target, site)
+        rt.shared.growth.end_of_iteration(rt, loop, k + 1, None)
+    rt.loops.pop()
+
+
+def _has_backward(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr in _BACKWARDS for n in ast.walk(node))
+
+
+def define_only(rt: Runtime, record: Any, module: UserModule) -> None:
+    """Execute a module's definitions, without the loops and calls that make it a script."""
+    if not hasattr(rt.shared, "definitions"):
+        body = [s for s in record.tree.body if isinstance(
+            s, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Try))]
+        tree = ast.Module(body, [])
+        from .shared import FileRecord
+
+        rt.shared.definitions = FileRecord(record.path, tree)
+    execute(rt, rt.shared.definitions, module, "module")
+
+
+def method_of(rt: Runtime, cls: Class, entry: Entry, site: Site) -> Any:
+    """The method of an instance made with unknown arguments, or None where making one fails."""
+    assert entry.func is not None
+    found = cls.find(entry.func)
+    if type(found) is StaticMethod:
+        return found.func
+    if type(found) is ClassMethod:
+        return Bound(found.func, cls)
+    if type(found) is Property or type(found) is not Func:
+        return None
+    init = cls.find("__init__")
+    obj = Obj(cls)
+    obj.site = site
+    if cls.build is not None:
+        made = cls.build(rt, cls, [], {}, site)
+        obj = made if type(made) is Obj else obj
+    if type(init) is Func:
+        try:
+            rt.shared.calls.function(rt, init, [obj, *unknown_arguments(rt, init, 1)], {}, site)
+        except Raised:
+            return None
+    return Bound(found, obj)
+
+
+def unknown_arguments(rt: Runtime, func: Func, skip: int) -> list[Any]:
+    """Unknowns for the parameters that have no default; a module where the body uses one as a module."""
+    names = func.code.params[skip:]
+    needed = len(names) - len(func.defaults)
+    return [unknown_parameter(rt, func, name) for name in names[: max(needed, 0)]]
+
+
+def unknown_parameter(rt: Runtime, func: Func, name: str) -> Sym:
+    value = Sym(("param", func.name, name))
+    if used_as_module(func.code.node, name):
+        value.params = nn.parameter(rt, None, name)
+        value.params.guess = 1
+        value.params.where = rt.where
+    return value
+
+
+def used_as_module(body: ast.AST, name: str) -> bool:
+    """Whether a function uses a parameter unmistakably as a module (``model.parameters()``)."""
+    for node in ast.walk(body):
+        if (isinstance(node, ast.Attribute) and node.attr in _MODULE_USES and isinstance(node.value, ast.Name)
+                and node.value.id == name):
+            return True
+    return False
+
+
+def call_unknown(rt: Runtime, target: Any, site: Site) -> None:
+    func = target.func if type(target) is Bound else target
+    given: list[Any] = [target.self] if type(target) is Bound else []
+    args = [*given, *unknown_arguments(rt, func, len(given))]
+    only = {p.arg: Sym(("param", func.name, p.arg)) for p in func.code.args.kwonlyargs if p.arg not in func.kwdefaults}
+    result = rt.shared.calls.function(rt, func, args, only, site)
+    if func.code.is_gen:
+        rt.shared.objects.listed(rt, result, site)

@@ -1,0 +1,144 @@
+"""Exploring a program: its entry points, and the paths of each.
+
+A run decides every condition that is both unknown and significant. Exploring flips those decisions, one
+path at a time and breadth first, so that few flips come first. An observation is *certain* when every path
+was run and each showed it, in the same iteration and at the same line, without a guess.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from . import finish
+from .entries import Entry, entries_of, run_entry
+from .observe import Observation
+from .runtime import Budget, Ended, Raised, Runtime
+from .shared import FileRecord, Shared
+
+#: Paths of one entry point, and steps of one path and of one file.
+MOST_PATHS = 64
+MOST_STEPS = 60_000
+FILE_STEPS = 400_000
+
+
+class Seen:
+    """An observation over all paths of an entry: how often it was made, and whether it was the same."""
+
+    __slots__ = ("first", "guess", "marks", "times")
+
+    def __init__(self, first: Observation) -> None:
+        self.first = first
+        self.times = 0
+        self.guess = 0
+        self.marks: set[tuple] = set()
+
+
+class Verdict:
+    """An observation with its certainty."""
+
+    __slots__ = ("certain", "observation")
+
+    def __init__(self, observation: Observation, certain: bool) -> None:
+        self.observation = observation
+        self.certain = certain
+
+
+class Analysis:
+    """What one file's analysis gave, before any rule speaks."""
+
+    __slots__ = ("paths", "partial", "steps", "trained", "verdicts")
+
+    def __init__(self) -> None:
+        self.verdicts: list[Verdict] = []
+        self.partial: list[tuple[str, int, str]] = []
+        self.trained: set[str] = set()
+        self.steps = 0
+        self.paths = 0
+
+
+def analyse(path: str, tree: ast.Module, provider: Any = None) -> Analysis:
+    """Analyse one file: its body as a script, then every function that nothing in it calls."""
+    record = FileRecord(path, tree)
+    shared = Shared(record, provider)
+    analysis = Analysis()
+    for entry in entries_of(record):
+        explore(shared, entry, analysis)
+        if analysis.steps > FILE_STEPS:
+            analysis.partial.append((path, entry.line, "steps"))
+            break
+    return analysis
+
+
+def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
+    """Run the paths of one entry point and judge what they saw together."""
+    queue: list[dict[Any, bool]] = [{}]
+    seen: dict[tuple, Seen] = {}
+    complete = 0
+    cut = False
+    while queue and complete < MOST_PATHS and analysis.steps <= FILE_STEPS:
+        assign = queue.pop(0)
+        rt = Runtime(shared, assign, MOST_STEPS)
+        whole = run_path(rt, entry, analysis)
+        cut = cut or not whole
+        complete += 1
+        collect(rt, seen)
+        analysis.steps += rt.steps
+        analysis.trained |= finish.trained_names(rt)
+        base = dict(assign)
+        for decision in rt.trace:
+            if decision.flip and len(queue) < MOST_PATHS:
+                queue.append({**base, decision.key: not decision.choice})
+            base[decision.key] = decision.choice
+        if not whole and complete >= 3:
+            break
+    analysis.paths += complete
+    exhausted = not queue and not cut
+    for entry_seen in seen.values():
+        first = entry_seen.first
+        if entry_seen.guess >= 2:
+            continue
+        certain = exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
+        if first.what == "grows" and entry_seen.times * 2 < complete:
+            continue
+        analysis.verdicts.append(Verdict(first, certain and entry.sure))
+
+
+def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
+    """Run one path; False where its budget ended first."""
+    whole = True
+    try:
+        run_entry(rt, entry)
+    except Raised as error:
+        observation = getattr(error, "observation", None)
+        if observation is None and error.value is not None:
+            observation = getattr(error.value, "attrs", {}).get("__observation__")
+        if observation is not None:
+            rt.seen.append(observation)
+    except Ended:
+        pass
+    except Budget as spent:
+        whole = False
+        note = (rt.shared.main.path, spent.line, spent.reason)
+        if note not in analysis.partial:
+            analysis.partial.append(note)
+    for note in rt.partial:
+        if note not in analysis.partial and note[2] != "import":
+            analysis.partial.append(note)
+    finish.finish(rt)
+    return whole
+
+
+def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
+    once: set[tuple] = set()
+    for observation in rt.seen:
+        key = (observation.what, observation.outcome, observation.site.key)
+        if key in once:
+            continue
+        once.add(key)
+        entry = seen.get(key)
+        if entry is None:
+            entry = seen[key] = Seen(observation)
+        entry.times += 1
+        entry.guess = max(entry.guess, observation.guess)
+        entry.marks.add((observation.iteration, observation.raised.line if observation.raised is not None else None))

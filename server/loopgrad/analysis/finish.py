@@ -1,0 +1,60 @@
+"""At the end of a run: what can only be said when the whole path is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import growth
+from .observe import Observation, Step, innermost
+from .torch_model.optim import held
+from .where import Parting
+
+
+def trained_names(rt: Any) -> set[str]:
+    """The parameters that an optimizer (or a hand-written update) steps and that a backward reached."""
+    return {t.label or f"tensor#{k}" for k, t in enumerate(rt.reached.values()) if t.held}
+
+
+def finish(rt: Any) -> None:
+    """Settle what was pending: growth, retained graphs, stray requires_grad, optimizers cut off."""
+    growth.settle(rt)
+    retained(rt)
+    requires(rt)
+
+
+def retained(rt: Any) -> None:
+    """LG202: ``retain_graph=True`` that nothing needed, or that hides a graph carried between iterations."""
+    by_site: dict[tuple, list[Any]] = {}
+    for run, _ in rt.retained:
+        by_site.setdefault(run.site.key, []).append(run)
+    for runs in by_site.values():
+        needed = hides = False
+        for run in runs:
+            for user in run.users:
+                if Parting(run.where, user.where).loop is None:
+                    needed = True
+                else:
+                    hides = True
+        if needed:
+            continue
+        seen = Observation("retain", "none", runs[0].site)
+        seen.facts["hides"] = hides
+        seen.guess = 0
+        rt.seen.append(seen)
+
+
+def requires(rt: Any) -> None:
+    """LG401: ``requires_grad_()`` on a value that nothing optimises and whose gradient nobody reads."""
+    if not rt.passes:
+        return
+    for t, site, where, assigned, graph in rt.requires:
+        if t.held or t.used_grad or t.is_param or assigned or t.guess:
+            continue
+        seen = Observation("stray", "none", site)
+        seen.facts.update(graph=graph)
+        seen.loop, _ = innermost(where)
+        seen.steps.append(Step("stored", site, None, "stray"))
+        rt.seen.append(seen)
+
+
+__all__ = ["finish", "held", "trained_names"]

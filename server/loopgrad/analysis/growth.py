@@ -1,0 +1,195 @@
+"""Growth: graphs of more and more iterations that stay alive.
+
+At the end of a loop's fourth iteration everything that is reachable from the live frames is walked. A
+place (a name, an attribute, a container) whose graphs were born in iterations 2, 3 and 4 grows, unless a
+later backward consumes what it holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .observe import Carrier, Observation, Step, innermost, iteration_in
+from .tape import Node, Tensor, reachable
+from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
+from .where import LoopRun, lift
+
+#: The iteration at whose end a loop is checked, and the iterations whose graphs must be alive then.
+CHECK_AT = 4
+MUST = frozenset({2, 3, 4})
+#: How many runs of one loop statement are walked; more would say the same.
+MOST_WALKS = 4
+
+
+class Candidate:
+    """A place that seemed to grow; ``nodes`` are what it held, watched for a later backward."""
+
+    __slots__ = ("index", "loop", "nodes", "observation")
+
+    def __init__(self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun) -> None:
+        self.observation = observation
+        self.nodes = nodes
+        self.index = index
+        self.loop = loop
+
+
+def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
+    """Called at the end of every iteration."""
+    if iteration != CHECK_AT or rt.trying or rt.seq == 0:
+        return
+    mark = ("walk", id(loop.site.node))
+    walks = rt.counts.get(mark, 0)
+    if walks >= MOST_WALKS:
+        return
+    rt.counts[mark] = walks + 1
+    for holder, nodes in holders(rt):
+        inspect(rt, loop, holder, nodes)
+
+
+def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
+    """Every live place that holds graphs: (the place, the nodes it holds directly)."""
+    found: dict[Any, tuple[Any, list[Node]]] = {}
+    seen: set[int] = set()
+    stack: list[tuple[Any, Any]] = []
+    for table in rt.globals.values():
+        stack.extend((("name", k), v) for k, v in table.items() if not k.startswith("__"))
+    for frame in rt.frames:
+        while frame is not None:
+            stack.extend((("name", k), v) for k, v in frame.vars.items())
+            frame = frame.outer
+    while stack:
+        place, value = stack.pop()
+        kind = type(value)
+        if kind is Tensor or kind is Sym:
+            if kind is Tensor and value.grad is not None and value.grad.node is not None:
+                found.setdefault(("grad", id(value)), (("grad", value), []))[1].append(value.grad.node)
+            node = value.node
+            if node is not None:
+                found.setdefault(_id(place), (place, []))[1].append(node)
+            continue
+        if kind in (LList, tuple, LDict, LSet):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            inner = ("in", value, place) if kind is not tuple else place
+            if kind is LList and value.bounded is not None:
+                continue
+            items = value.values() if kind is LDict else value
+            stack.extend((inner, v) for v in items)
+        elif kind is Obj:
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            stack.extend((("attribute", id(value), k), v) for k, v in value.attrs.items())
+            if isinstance(value.data, (tuple, LList, LDict, LSet)):
+                stack.append((place, value.data))
+        elif kind is Func:
+            if id(value) not in seen:
+                seen.add(id(value))
+                frame = value.outer
+                while frame is not None and id(frame) not in seen:
+                    seen.add(id(frame))
+                    stack.extend((("name", k), v) for k, v in frame.vars.items())
+                    frame = frame.outer
+                stack.extend((place, d) for d in value.defaults)
+        elif kind is Bound:
+            stack.append((place, value.self))
+        elif kind is Partial:
+            stack.extend((place, a) for a in value.args)
+        elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
+            stack.extend((("name", k), v) for k, v in value.source.vars.items())
+    return list(found.values())
+
+
+def _id(place: Any) -> Any:
+    if place[0] == "in":
+        return ("in", id(place[1]))
+    return place
+
+
+def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node]) -> None:
+    """Whether a place holds graphs of iterations 2, 3 and 4 of ``loop``."""
+    born: set[int] = set()
+    newest: Node | None = None
+    oldest: Node | None = None
+    total = walked = 0
+    guess = 0
+    for node in reachable(nodes):
+        k = iteration_in(node.where, loop)
+        if k is None:
+            continue
+        total += 1
+        walked += node.consumed is not None
+        born.add(k)
+        guess = max(guess, node.guess)
+        if node.stores and (newest is None or node.seq > newest.seq):
+            newest = node
+        if oldest is None or node.seq < oldest.seq:
+            oldest = node
+    if not born >= MUST:
+        return
+    report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
+
+
+def report(
+    rt: Any, loop: LoopRun, place: Any, nodes: list[Node], newest: Node | None, oldest: Node | None, total: int,
+    walked: int, guess: int,
+) -> None:
+    tops = sorted(nodes, key=lambda n: n.seq)
+    top = tops[-1]
+    store = _store_of(top, place) or (_store_of(newest, place) if newest is not None else None)
+    if store is None and newest is not None and newest.stores:
+        store = newest.stores[-1]
+    site = store.site.statement if store is not None else (top.site or loop.site)
+    seen = Observation("grows", "grows", site)
+    if store is not None:
+        seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
+    if oldest is not None and oldest.site is not None:
+        depth = next((k + 1 for k, link in enumerate(oldest.where.chain()) if link.loop is loop), 0)
+        seen.steps.append(Step("built", lift(oldest.site, oldest.where, depth), None, "built-each", op=oldest.op))
+    if store is not None:
+        seen.steps.append(Step("stored", store.site, None, "kept", name=store.text))
+    seen.guess = guess
+    consumed_here = walked > 0
+    seen.facts.update(
+        loop_site=loop.site, backwards=loop.backwards, walked=consumed_here, all_walked=walked == total,
+        implicit=loop.implicit, training=_training(rt), top_loop=innermost(rt.where)[0],
+        container=place[0] == "in", places=[s.site for s in seen.steps if s.role == "built"],
+    )
+    retained = next((n.retained for n in reachable(nodes) if n.retained is not None), None)
+    if retained is not None:
+        seen.facts["retained"] = retained.site
+        seen.steps.append(Step("retained", retained.site, None, "retained"))
+    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop))
+
+
+def _store_of(node: Node, place: Any) -> Any:
+    """The store that put this node where it was found."""
+    stores = node.stores or []
+    if place[0] == "name":
+        named = [s for s in stores if s.text == place[1] or s.kind == "name" and s.text == place[1]]
+    elif place[0] == "attribute":
+        named = [s for s in stores if s.kind == "attribute" and s.text.rsplit(".", 1)[-1] == place[2]]
+    elif place[0] == "in":
+        named = [s for s in stores if s.kind in ("append", "item")]
+    else:
+        named = []
+    return named[-1] if named else (stores[-1] if stores else None)
+
+
+def _training(rt: Any) -> bool:
+    """Whether some module of the program is in training mode."""
+    return any(o.attrs.get("training") is not False for o in rt.modules_made)
+
+
+def settle(rt: Any) -> None:
+    """At the end of a run: keep the candidates that no later backward consumed."""
+    for candidate in rt.growth:
+        consumed = False
+        for node in candidate.nodes:
+            if node.consumed is not None and node.consumed.index >= candidate.index:
+                retained = node.consumed.retain and iteration_in(node.consumed.where, candidate.loop) is not None
+                consumed = consumed or not retained
+        if not consumed:
+            rt.seen.append(candidate.observation)
+    rt.growth = []

@@ -1,0 +1,1 @@
+"""What torch and the libraries around it do, as data and as small models."""

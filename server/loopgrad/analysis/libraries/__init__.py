@@ -1,0 +1,76 @@
+"""What libraries do, one small file each; :func:`lookup` finds a dotted name in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..values import MISSING, Class, Namespace, Native, Sym
+from . import frameworks, standard, torch_names
+
+_NAMESPACES = frozenset(
+    "torch torch.nn torch.nn.functional torch.optim torch.optim.lr_scheduler torch.autograd torch.utils torch.utils.data "
+    "torch.utils.checkpoint torch.nn.utils torch.nn.init torch.cuda torch.cuda.amp torch.amp torch.linalg torch.fft "
+    "torch.special torch.distributions torch.func torch.jit torch.backends torch.backends.cudnn torch.nn.parallel "
+    "torch.distributed torch.nn.modules torch.nn.parameter torch.random torch.multiprocessing torch.utils.tensorboard "
+    "torch.nn.utils.parametrize torch.nn.utils.rnn torch.nn.utils.parametrizations torch.mps torch.autograd.profiler "
+    "torch.distributions.categorical torch.distributions.normal torch.autograd.functional torch.autograd.graph "
+    "torch.utils.data.distributed torch.nn.modules.loss torch.backends.cuda torch.cuda.amp.grad_scaler torch._C "
+    "torch.optim.optimizer torch.optim.adam torch.optim.sgd torch.version torch.profiler torch.nn.attention".split()
+)
+_CACHE: dict[str, Any] = {}
+
+
+def lookup(rt: Any, full: str) -> Any:
+    """The value of a dotted library name: a model of it, a namespace, or an unknown of that name."""
+    value = _CACHE.get(full, MISSING)
+    if value is not MISSING:
+        return value
+    value = _find(full)
+    _CACHE[full] = value
+    return value
+
+
+def _find(full: str) -> Any:
+    for table in (torch_names.TABLE, standard.TABLE, frameworks.TABLE):
+        value = table.get(full, MISSING)
+        if value is not MISSING:
+            return value
+    if full in _NAMESPACES:
+        return Namespace(full)
+    if full.startswith("torch."):
+        value = torch_names.derived(full)
+        if value is not MISSING:
+            return value
+    value = frameworks.derived(full)
+    if value is not MISSING:
+        return value
+    if full.split(".")[0] in standard.MODULES and full in standard.SUBMODULES:
+        return Namespace(full)
+    return Sym(("lib", full))
+
+
+def exported(module: str) -> dict[str, Any]:
+    """The names that ``from module import *`` brings, as far as the models know them."""
+    out: dict[str, Any] = {}
+    prefix = module + "."
+    for table in (torch_names.TABLE, standard.TABLE, frameworks.TABLE):
+        for name, value in table.items():
+            if name.startswith(prefix) and "." not in name[len(prefix):]:
+                out[name[len(prefix):]] = value
+    return out
+
+
+def attribute(rt: Any, sym: Sym, name: str, site: Any) -> Any:
+    """A known attribute of an unknown that stems from a library, or None."""
+    key = sym.key
+    if type(key) is tuple and len(key) == 2 and key[0] == "lib":
+        return lookup(rt, f"{key[1]}.{name}")
+    return frameworks.attribute(rt, sym, name, site)
+
+
+def call(rt: Any, fn: Sym, name: str, args: list, kwargs: dict[str, Any], site: Any) -> Any:
+    """What calling an unknown by this name does, or NotImplemented."""
+    return frameworks.call(rt, fn, name, args, kwargs, site)
+
+
+__all__ = ["Class", "Native", "attribute", "call", "exported", "lookup"]

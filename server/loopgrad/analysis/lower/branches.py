@@ -1,0 +1,243 @@
+"""``if`` and ``match``: a known condition takes one side, an unknown one is tried on both.
+
+Trying works in three steps. The less usual side runs with an undo log and is rolled back; the usual
+side runs with a log and stays. If neither did anything that a graph could notice (no backward, no
+store of a graph, no jump), the sides are merged: a constant that differs becomes a ``phi`` that the
+condition resolves later. Otherwise the condition is *decided*, and the other side is run as a path of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from ..runtime import CONST, Abort, Budget, Ended, Frame, Log, Raised, relevant
+from ..values import MISSING, LList, LSet, Sym
+from .expressions import lower
+from .scope import Scope
+from .statements import Run, block
+
+_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+
+
+def leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block always ends by leaving (break, continue, return, raise, sys.exit)."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, _LEAVING):
+        return True
+    if isinstance(last, ast.If):
+        return leaves(last.body) and leaves(last.orelse)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        fn = last.value.func
+        name = fn.attr if isinstance(fn, ast.Attribute) else fn.id if isinstance(fn, ast.Name) else ""
+        return name in ("exit", "_exit", "quit")
+    return False
+
+
+def ends_loop(body: list[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, (ast.Break, ast.Raise)):
+        return True
+    return isinstance(last, ast.Expr)
+
+
+def lower_if(node: ast.If, scope: Scope) -> Run:
+    test = lower(node.test, scope)
+    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    site = scope.site(node.test)
+    body_leaves, else_leaves = leaves(node.body), leaves(node.orelse)
+    hint: bool | None = None
+    flip = True
+    if body_leaves != else_leaves:
+        hint = not body_leaves
+        # A side that only ends the loop or fails is a shorter run of the same loop, not another program.
+        flip = not ends_loop(node.body if body_leaves else node.orelse)
+    mark = id(node)
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        cond = test(f)
+        known = rt.known(cond, site)
+        if known is not None:
+            return body(f) if known else orelse(f)
+        if type(cond) is not Sym:
+            cond = rt.fresh(site, "bool")
+        if rt.shared.significant.get(mark):
+            return body(f) if rt.decide(cond, site, hint, flip) else orelse(f)
+        return attempt(f, cond, body, orelse, site, hint, mark, flip)
+
+    return run
+
+
+def attempt(f: Frame, cond: Sym, body: Run, orelse: Run, site: Any, hint: bool | None, mark: int, flip: bool) -> Any:
+    """Try both sides of an unknown condition; merge them or decide."""
+    rt = f.rt
+    usual = hint if hint is not None else usual_side(rt, cond)
+    first, second = (body, orelse) if usual else (orelse, body)
+    other = _try_side(f, second)
+    if other is None:
+        rt.shared.significant[mark] = True
+        return body(f) if rt.decide(cond, site, hint, flip) else orelse(f)
+    outer, log = rt.log, Log()
+    events, place = rt.events, len(rt.trace)
+    rt.log = log
+    try:
+        signal = first(f)
+    finally:
+        rt.log = outer
+        if outer is not None:
+            for key, entry in log.items():
+                outer.setdefault(key, entry)
+    if signal is None and rt.events == events and not _matters(log, other):
+        _merge(rt, cond, usual, log, other)
+        return None
+    rt.shared.significant[mark] = True
+    tail = rt.trace[place:]
+    del rt.trace[place:]
+    rt.decide(cond, site, usual, flip)
+    rt.trace.extend(tail)
+    return signal
+
+
+def usual_side(rt: Any, cond: Sym) -> bool:
+    if cond.op == "not":
+        return not usual_side(rt, cond.args[0]) if type(cond.args[0]) is Sym else False
+    if cond.op == "and":
+        return all(usual_side(rt, a) for a in cond.args if type(a) is Sym)
+    if cond.op == "or":
+        return any(usual_side(rt, a) for a in cond.args if type(a) is Sym)
+    if cond.op == "phi":
+        return bool(rt.known(cond.args[1])) if rt.known(cond.args[1]) is not None else True
+    return bool(rt.usual(cond))
+
+
+def _try_side(f: Frame, side: Run) -> dict[Any, tuple] | None:
+    """Run one side and roll it back; what it wrote, or None where it does more than write harmlessly."""
+    rt = f.rt
+    outer, log = rt.log, Log()
+    events, place, facts = rt.events, len(rt.trace), len(rt.seen)
+    where, depth, grad, handlers = rt.where, rt.depth, rt.grad, len(rt.handlers)
+    frames = len(rt.frames)
+    rt.log = log
+    rt.trying += 1
+    result: dict[Any, tuple] | None = None
+    try:
+        signal = side(f)
+        if signal is None and rt.events == events and len(rt.trace) == place and rt.grad == grad:
+            result = {}
+            for key, (obj, name, old) in log.items():
+                if name is None or name == "set" or type(name) is tuple and len(name) == 1:
+                    new: Any = MISSING
+                else:
+                    new = obj.get(name, MISSING)
+                result[key] = (obj, name, old, new)
+    except (Abort, Raised, Ended):
+        result = None
+    except Budget:
+        rt.trying -= 1
+        rt.log = outer
+        raise
+    rt.trying -= 1
+    rt.log = outer
+    log.undo()
+    del rt.trace[place:]
+    del rt.seen[facts:]
+    del rt.handlers[handlers:]
+    del rt.frames[frames:]
+    rt.where, rt.depth, rt.grad, rt.events = where, depth, grad, events
+    return result
+
+
+def _matters(log: Log, other: dict[Any, tuple]) -> bool:
+    for obj, name, old in log.values():
+        if _entry_matters(obj, name, old, _current(obj, name)):
+            return True
+    return any(_entry_matters(obj, name, old, new) for obj, name, old, new in other.values())
+
+
+def _current(obj: Any, name: Any) -> Any:
+    if name is None or name == "set":
+        return obj
+    if type(name) is tuple and len(name) == 1:
+        return getattr(obj, name[0])
+    return obj.get(name, MISSING)
+
+
+def _entry_matters(obj: Any, name: Any, old: Any, new: Any) -> bool:
+    if name is None and isinstance(obj, LList):
+        return any(relevant(v) for v in [*old, *obj][:64])
+    if name == "set" and isinstance(obj, LSet):
+        return False
+    return relevant(old) or relevant(new)
+
+
+def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple]) -> None:
+    """Join the two sides at every place that either wrote."""
+    for key, (obj, name, old, new) in other.items():
+        if name is None or name == "set" or (type(name) is tuple and len(name) == 1):
+            continue
+        mine = obj.get(name, MISSING)
+        if key not in log and new is MISSING:
+            continue
+        if mine is new:
+            continue
+        _join(rt, cond, usual, obj, name, mine, new)
+        del old
+    for key, (obj, name, old) in list(log.items()):
+        if key in other or name is None or name == "set" or (type(name) is tuple and len(name) == 1):
+            continue
+        mine = obj.get(name, MISSING)
+        if mine is not old:
+            _join(rt, cond, usual, obj, name, mine, old)
+
+
+def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any) -> None:
+    if obj is rt.assign or obj is rt.facts:
+        return
+    if mine is MISSING:
+        rt.put(obj, name, other)
+    elif other is MISSING:
+        return
+    elif _plain(mine) and _plain(other):
+        if type(mine) is type(other) and mine == other:
+            return
+        yes, no = (mine, other) if usual else (other, mine)
+        rt.put(obj, name, Sym(("phi", cond.key, name, _stamp(yes), _stamp(no)), "any", "phi", (cond, yes, no)))
+
+
+def _stamp(value: Any) -> Any:
+    return value.key if type(value) is Sym else (type(value).__name__, value)
+
+
+def _plain(value: Any) -> bool:
+    return type(value) in CONST and type(value) is not slice or (type(value) is Sym and value.node is None)
+
+
+def lower_match(node: Any, scope: Scope) -> Run:
+    """``match``: each case's pattern is a test; what cannot be decided is unknown."""
+    from .patterns import pattern
+
+    subject = lower(node.subject, scope)
+    site = scope.site(node.subject)
+    cases = []
+    for case in node.cases:
+        guard = lower(case.guard, scope) if case.guard is not None else None
+        cases.append((pattern(case.pattern, scope), guard, block(case.body, scope)))
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        value = subject(f)
+        for test, guard, body in cases:
+            fits = test(f, value)
+            if fits is None:
+                fits = rt.decide(rt.fresh(site, "bool"), site)
+            if not fits:
+                continue
+            if guard is not None and not rt.truth(guard(f), site):
+                continue
+            return body(f)
+        return None
+
+    return run

@@ -1,0 +1,585 @@
+"""Expressions lowered to closures: ``lower(node, scope)(frame)`` gives the value.
+
+Each expression is lowered once; executing it is then a call. What an operation *means* is not here
+but in ``loopgrad.analysis.semantics`` (Python) and ``loopgrad.analysis.torch_model`` (torch).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..runtime import CONST, Budget, Frame, Raised
+from ..tape import Tensor
+from ..values import MISSING, Func, LDict, LList, LSet, Namespace, Obj, Sym
+from .scope import Scope, text_of
+
+Eval = Callable[[Frame], Any]
+
+OPERATORS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Add: ("add", operator.add), ast.Sub: ("sub", operator.sub), ast.Mult: ("mul", operator.mul),
+    ast.Div: ("truediv", operator.truediv), ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod), ast.Pow: ("pow", operator.pow), ast.MatMult: ("matmul", operator.matmul),
+    ast.BitAnd: ("and", operator.and_), ast.BitOr: ("or", operator.or_), ast.BitXor: ("xor", operator.xor),
+    ast.LShift: ("lshift", operator.lshift), ast.RShift: ("rshift", operator.rshift),
+}
+
+COMPARISONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
+    ast.Eq: ("eq", operator.eq), ast.NotEq: ("ne", operator.ne), ast.Lt: ("lt", operator.lt),
+    ast.LtE: ("le", operator.le), ast.Gt: ("gt", operator.gt), ast.GtE: ("ge", operator.ge),
+    ast.Is: ("is", operator.is_), ast.IsNot: ("isnot", operator.is_not),
+    ast.In: ("in", lambda a, b: a in b), ast.NotIn: ("notin", lambda a, b: a not in b),
+}
+
+_NUMBERS = frozenset({int, float, bool, complex})
+#: A constant larger than this is not computed; it becomes unknown.
+BIG = 1 << 16
+
+
+def lower(node: ast.expr, scope: Scope) -> Eval:
+    """Lower one expression."""
+    return _LOWER[type(node)](node, scope)
+
+
+def _constant(node: ast.Constant, scope: Scope) -> Eval:
+    value = node.value
+    return lambda f: value
+
+
+def _name(node: ast.Name, scope: Scope) -> Eval:
+    name = node.id
+    kind, hops = scope.lookup(name)
+    if kind == "local":
+
+        def load(f: Frame) -> Any:
+            try:
+                return f.vars[name]
+            except KeyError:
+                raise Raised("UnboundLocalError") from None
+
+        return load
+    if kind == "outer":
+
+        def load_outer(f: Frame) -> Any:
+            frame: Any = f
+            for _ in range(hops):
+                frame = frame.outer
+            try:
+                return frame.vars[name]
+            except KeyError:
+                raise Raised("NameError") from None
+
+        return load_outer
+    if kind == "class":
+
+        def load_class(f: Frame) -> Any:
+            value = f.vars.get(name, MISSING)
+            if value is MISSING:
+                value = f.globals.get(name, MISSING)
+            return value if value is not MISSING else f.rt.shared.objects.builtin(f.rt, name)
+
+        return load_class
+
+    def load_global(f: Frame) -> Any:
+        value = f.globals.get(name, MISSING)
+        return value if value is not MISSING else f.rt.shared.objects.builtin(f.rt, name)
+
+    return load_global
+
+
+def const_op(fn: Callable[[Any, Any], Any], op: str, a: Any, b: Any) -> Any:
+    """Compute an operation on constants; MISSING where it would be too large, Raised where Python raises."""
+    try:
+        if op in ("mul", "pow", "lshift"):
+            if op == "pow" and not (abs(a) < 1e6 and abs(b) < 64):
+                return MISSING
+            if op == "lshift" and not b < 128:
+                return MISSING
+            if op == "mul":
+                for x, y in ((a, b), (b, a)):
+                    if type(x) in (str, bytes, tuple) and isinstance(y, int) and len(x) * y > BIG:
+                        return MISSING
+        return fn(a, b)
+    except ZeroDivisionError:
+        raise Raised("ZeroDivisionError") from None
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        if type(a) in CONST and type(b) in CONST:
+            raise Raised(type(error).__name__) from None
+        return MISSING
+
+
+def _binop(node: ast.BinOp, scope: Scope) -> Eval:
+    op, fn = OPERATORS[type(node.op)]
+    left, right = lower(node.left, scope), lower(node.right, scope)
+    site = scope.site(node)
+    if op == "mod":
+
+        def modulo(f: Frame) -> Any:
+            a, b = left(f), right(f)
+            if type(a) is int and type(b) is int:
+                if b > 1:
+                    f.rt.moduli[b] = f.rt.moduli.get(b, 0) + 1
+                return const_op(fn, op, a, b)
+            return f.rt.shared.ops.binary(f.rt, op, fn, a, b, site)
+
+        return modulo
+    if op in ("add", "sub", "mul", "truediv", "floordiv"):
+        plain = op in ("add", "sub")
+
+        def arithmetic(f: Frame) -> Any:
+            a, b = left(f), right(f)
+            if type(a) in _NUMBERS and type(b) in _NUMBERS:
+                return fn(a, b) if plain else const_op(fn, op, a, b)
+            return f.rt.shared.ops.binary(f.rt, op, fn, a, b, site)
+
+        return arithmetic
+    return lambda f: f.rt.shared.ops.binary(f.rt, op, fn, left(f), right(f), site)
+
+
+def _unary(node: ast.UnaryOp, scope: Scope) -> Eval:
+    operand = lower(node.operand, scope)
+    site = scope.site(node)
+    if isinstance(node.op, ast.Not):
+
+        def negate(f: Frame) -> Any:
+            value = operand(f)
+            known = f.rt.known(value, site)
+            if known is not None:
+                return not known
+            if type(value) is not Sym:
+                value = f.rt.fresh(site, "bool")
+            return Sym(("not", value.key), "bool", "not", (value,))
+
+        return negate
+    name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
+    return lambda f: f.rt.shared.ops.unary(f.rt, name, operand(f), site)
+
+
+def calls_inside(node: ast.AST) -> bool:
+    """Whether evaluating this could have an effect: it calls something that is not plainly a question."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call):
+            fn = inner.func
+            name = fn.id if isinstance(fn, ast.Name) else fn.attr if isinstance(fn, ast.Attribute) else ""
+            if name not in _QUESTIONS:
+                return True
+        elif isinstance(inner, (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)):
+            return True
+    return False
+
+
+_QUESTIONS = frozenset(
+    "len isinstance hasattr callable getattr size dim numel is_tensor is_available get keys values items startswith endswith "
+    "lower upper strip int float str bool abs min max all any issubclass type isnan isinf isfinite item sum exists isdir isfile "
+    "device_count get_rank get_world_size is_initialized is_main_process".split()
+)
+
+
+def _boolop(node: ast.BoolOp, scope: Scope) -> Eval:
+    """``and``/``or``: short-circuits where known; stays one unknown where evaluating on has no effect."""
+    parts = [lower(v, scope) for v in node.values]
+    effects = [calls_inside(v) for v in node.values]
+    stop = isinstance(node.op, ast.Or)
+    op = "or" if stop else "and"
+    site = scope.site(node)
+    last = len(parts) - 1
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        pending: list[Sym] = []
+        for i, part in enumerate(parts):
+            try:
+                value = part(f)
+            except Raised:
+                if not pending:
+                    raise
+                value = rt.fresh(site, "bool")
+            if i == last and not pending:
+                return value
+            known = rt.known(value, site)
+            if known is None:
+                if type(value) is not Sym:
+                    if i == last:
+                        pending.append(rt.fresh(site, "bool"))
+                        break
+                    if rt.decide(rt.fresh(site, "bool"), site) is stop:
+                        return value
+                    continue
+                carries = value.node is not None
+                if i < last and (effects[i + 1] or carries):
+                    for sym in pending:
+                        if rt.decide(sym, site) is stop:
+                            return sym
+                    pending = []
+                    if rt.decide(value, site) is stop:
+                        return value
+                    continue
+                pending.append(value)
+            elif known is stop:
+                if not pending:
+                    return value
+                if value is not stop:  # `a or default`: which of the two it is stays open
+                    if type(value) in CONST or type(value) is Sym:
+                        return _choice(rt, pending, value, stop)
+                    for sym in pending:
+                        if rt.decide(sym, site) is stop:
+                            return sym
+                    return value
+                pending.append(_true_sym(stop))
+            elif i == last:
+                if type(value) is not bool:
+                    for sym in pending:
+                        if rt.decide(sym, site) is stop:
+                            return sym
+                    return value
+        if len(pending) == 1:
+            return pending[0]
+        return Sym((op, *(s.key for s in pending)), "bool", op, tuple(pending))
+
+    return run
+
+
+def _true_sym(value: bool) -> Any:
+    return Sym(("const", value), "bool", "phi", (True, value, value))
+
+
+def _choice(rt: Any, pending: list[Sym], value: Any, stop: bool) -> Any:
+    result = value
+    for sym in reversed(pending):
+        args = (sym, sym, result) if stop else (sym, result, sym)
+        result = Sym(("choice", sym.key, stop), "any", "phi", args)
+    return result
+
+
+def _compare(node: ast.Compare, scope: Scope) -> Eval:
+    left = lower(node.left, scope)
+    site = scope.site(node)
+    pairs = [(*COMPARISONS[type(op)], lower(c, scope)) for op, c in zip(node.ops, node.comparators)]
+    if len(pairs) == 1:
+        name, fn, right = pairs[0]
+        return lambda f: f.rt.shared.ops.compare(f.rt, name, fn, left(f), right(f), site)
+
+    def chain(f: Frame) -> Any:
+        a = left(f)
+        result: Any = True
+        pending: list[Sym] = []
+        for name, fn, right in pairs:
+            b = right(f)
+            result = f.rt.shared.ops.compare(f.rt, name, fn, a, b, site)
+            known = f.rt.known(result, site)
+            if known is False:
+                return False
+            if known is None:
+                pending.append(result if type(result) is Sym else f.rt.fresh(site, "bool"))
+            a = b
+        if pending:
+            return pending[0] if len(pending) == 1 else Sym(
+                ("and", *(s.key for s in pending)), "bool", "and", tuple(pending))
+        return result
+
+    return chain
+
+
+def _ifexp(node: ast.IfExp, scope: Scope) -> Eval:
+    test, body, other = lower(node.test, scope), lower(node.body, scope), lower(node.orelse, scope)
+    plain = not calls_inside(node.body) and not calls_inside(node.orelse)
+    site = scope.site(node)
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        cond = test(f)
+        known = rt.known(cond, site)
+        if known is None:
+            if type(cond) is not Sym:
+                cond = rt.fresh(site, "bool")
+            if plain:
+                try:
+                    a, b = body(f), other(f)
+                except Raised:
+                    a = b = MISSING
+                if (type(a) in CONST or type(a) is Sym and a.node is None) and (
+                    type(b) in CONST or type(b) is Sym and b.node is None
+                ):
+                    return Sym(("phi", cond.key, id(site)), "any", "phi", (cond, a, b)) if a is not b else a
+            known = rt.decide(cond, site)
+        return body(f) if known else other(f)
+
+    return run
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> Eval:
+    value = lower(node.value, scope)
+    name = node.attr
+    site = scope.site(node)
+
+    def load(f: Frame) -> Any:
+        obj = value(f)
+        if type(obj) is Obj:
+            found = obj.attrs.get(name, MISSING)
+            if found is not MISSING:
+                return found
+        return f.rt.shared.objects.get(f.rt, obj, name, site)
+
+    return load
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> Eval:
+    value, index = lower(node.value, scope), lower(node.slice, scope)
+    site = scope.site(node)
+    return lambda f: f.rt.shared.objects.item(f.rt, value(f), index(f), site)
+
+
+def _slice(node: ast.Slice, scope: Scope) -> Eval:
+    parts = [lower(p, scope) if p is not None else None for p in (node.lower, node.upper, node.step)]
+
+    def run(f: Frame) -> Any:
+        values = [p(f) if p is not None else None for p in parts]
+        return slice(*values)
+
+    return run
+
+
+def _sequence(node: Any, scope: Scope) -> Eval:
+    starred = any(isinstance(e, ast.Starred) for e in node.elts)
+    parts = [lower(e.value if isinstance(e, ast.Starred) else e, scope) for e in node.elts]
+    site = scope.site(node)
+    if not starred:
+        if isinstance(node, ast.Tuple):
+            return lambda f: tuple([p(f) for p in parts])
+        if isinstance(node, ast.List):
+            return lambda f: LList([p(f) for p in parts])
+        return lambda f: LSet([hashable(p(f)) for p in parts])
+    flags = [isinstance(e, ast.Starred) for e in node.elts]
+
+    def run(f: Frame) -> Any:
+        out: list[Any] = []
+        is_open = False
+        for part, star in zip(parts, flags):
+            value = part(f)
+            if star:
+                items, more = f.rt.shared.objects.listed(f.rt, value, site)
+                out.extend(items)
+                is_open = is_open or more
+            else:
+                out.append(value)
+        if isinstance(node, ast.Tuple):
+            return tuple(out)
+        return LList(out, is_open) if isinstance(node, ast.List) else LSet([hashable(v) for v in out], is_open)
+
+    return run
+
+
+def hashable(value: Any) -> Any:
+    """A value as it can stand in a dict or set: a slice or mutable container by identity."""
+    try:
+        hash(value)
+    except TypeError:
+        return ("unhashable", id(value))
+    return value
+
+
+def _dict(node: ast.Dict, scope: Scope) -> Eval:
+    pairs = [(lower(k, scope) if k is not None else None, lower(v, scope)) for k, v in zip(node.keys, node.values)]
+    site = scope.site(node)
+
+    def run(f: Frame) -> Any:
+        out = LDict()
+        for key, value in pairs:
+            if key is None:
+                f.rt.shared.objects.merge(f.rt, out, value(f), site)
+            else:
+                out[hashable(key(f))] = value(f)
+        return out
+
+    return run
+
+
+def _joined(node: ast.JoinedStr, scope: Scope) -> Eval:
+    parts = [lower(v, scope) for v in node.values]
+    site = scope.site(node)
+
+    def run(f: Frame) -> Any:
+        pieces = [p(f) for p in parts]
+        if all(type(p) is str for p in pieces):
+            return "".join(pieces)
+        key = ("fstr", id(site), *(p.key if type(p) is Sym else p for p in pieces if type(p) in CONST or type(p) is Sym))
+        return Sym(key, "str")
+
+    return run
+
+
+def _formatted(node: ast.FormattedValue, scope: Scope) -> Eval:
+    value = lower(node.value, scope)
+    spec = lower(node.format_spec, scope) if node.format_spec is not None else None
+    site = scope.site(node)
+    convert = {-1: None, 115: str, 114: repr, 97: ascii}[node.conversion]
+
+    def run(f: Frame) -> Any:
+        v = value(f)
+        how = spec(f) if spec is not None else ""
+        if type(v) in CONST and type(how) is str:
+            try:
+                return format(convert(v) if convert is not None else v, how)
+            except (ValueError, TypeError) as error:
+                raise Raised(type(error).__name__) from None
+        shown = f.rt.shared.objects.text(f.rt, v, convert is repr, site)
+        if type(shown) is str and type(how) is str:
+            try:
+                return format(shown, how)
+            except (ValueError, TypeError):
+                return Sym(("fmt", id(site)), "str")
+        return shown if type(shown) is Sym else f.rt.fresh(site, "str")
+
+    return run
+
+
+def _call(node: ast.Call, scope: Scope) -> Eval:
+    site = scope.site(node)
+    star = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+    args = [lower(a.value if isinstance(a, ast.Starred) else a, scope) for a in node.args]
+    flags = [isinstance(a, ast.Starred) for a in node.args]
+    keywords = [(k.arg, lower(k.value, scope)) for k in node.keywords]
+
+    def arguments(f: Frame) -> tuple[list, dict]:
+        if not star:
+            return [a(f) for a in args], ({k: v(f) for k, v in keywords} if keywords else {})  # type: ignore[misc]
+        positional: list[Any] = []
+        for a, flag in zip(args, flags):
+            value = a(f)
+            if flag:
+                positional.extend(f.rt.shared.objects.listed(f.rt, value, site)[0])
+            else:
+                positional.append(value)
+        named: dict[str, Any] = {}
+        for k, v in keywords:
+            if k is None:
+                table = LDict()
+                f.rt.shared.objects.merge(f.rt, table, v(f), site)
+                named.update({str(n): x for n, x in table.items() if type(n) is str})
+            else:
+                named[k] = v(f)
+        return positional, named
+
+    if isinstance(node.func, ast.Attribute):
+        owner = lower(node.func.value, scope)
+        name = node.func.attr
+
+        def method(f: Frame) -> Any:
+            obj = owner(f)
+            rt = f.rt
+            kind = type(obj)
+            if kind is Tensor:
+                positional, named = arguments(f)
+                rt.current = site
+                return rt.shared.tensors.method(rt, obj, name, positional, named, site)
+            if kind is Namespace:
+                fn = rt.shared.objects.get(rt, obj, name, site)
+            elif kind is Obj:
+                fn = obj.attrs.get(name, MISSING)
+                if fn is MISSING:
+                    fn = rt.shared.objects.get(rt, obj, name, site)
+            elif kind is LList and name == "append" and len(args) == 1 and not star:
+                value = args[0](f)
+                rt.shared.objects.append(rt, obj, value, site, node.func)
+                return None
+            else:
+                fn = rt.shared.objects.get(rt, obj, name, site)
+            positional, named = arguments(f)
+            rt.current = site
+            return rt.shared.calls.call(rt, fn, positional, named, site)
+
+        return method
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.kind != "module":
+        return _super(node, scope, args)
+    func = lower(node.func, scope)
+
+    def call(f: Frame) -> Any:
+        fn = func(f)
+        positional, named = arguments(f)
+        rt = f.rt
+        rt.current = site
+        if fn is rt.shared.objects.locals_function:
+            return LDict(f.vars)
+        return rt.shared.calls.call(rt, fn, positional, named, site)
+
+    return call
+
+
+def _super(node: ast.Call, scope: Scope, args: list[Eval]) -> Eval:
+    site = scope.site(node)
+
+    def run(f: Frame) -> Any:
+        values = [a(f) for a in args]
+        return f.rt.shared.objects.super_of(f.rt, f, values, site)
+
+    return run
+
+
+def _lambda(node: ast.Lambda, scope: Scope) -> Eval:
+    from .functions import lower_function
+
+    return lower_function(node, scope)
+
+
+def _named(node: ast.NamedExpr, scope: Scope) -> Eval:
+    from .targets import target
+
+    value = lower(node.value, scope)
+    store = target(node.target, scope)
+
+    def run(f: Frame) -> Any:
+        v = value(f)
+        store(f, v)
+        return v
+
+    return run
+
+
+def _await(node: ast.Await, scope: Scope) -> Eval:
+    return lower(node.value, scope)
+
+
+def _starred(node: ast.Starred, scope: Scope) -> Eval:
+    return lower(node.value, scope)
+
+
+def _yield(node: Any, scope: Scope) -> Eval:
+    # A yield inside a larger expression: its value is what send() gave, which nobody knows.
+    site = scope.site(node)
+    value = lower(node.value, scope) if node.value is not None else None
+
+    def run(f: Frame) -> Any:
+        if value is not None:
+            value(f)
+        return f.rt.fresh(site)
+
+    return run
+
+
+def _comprehension(node: Any, scope: Scope) -> Eval:
+    from .loops import lower_comprehension
+
+    return lower_comprehension(node, scope)
+
+
+def _unknown(node: Any, scope: Scope) -> Eval:
+    site = scope.site(node)
+    return lambda f: f.rt.fresh(site)
+
+
+_LOWER: dict[type, Callable[[Any, Scope], Eval]] = {
+    ast.Constant: _constant, ast.Name: _name, ast.BinOp: _binop, ast.UnaryOp: _unary, ast.BoolOp: _boolop,
+    ast.Compare: _compare, ast.IfExp: _ifexp, ast.Attribute: _attribute, ast.Subscript: _subscript,
+    ast.Slice: _slice, ast.Tuple: _sequence, ast.List: _sequence, ast.Set: _sequence, ast.Dict: _dict,
+    ast.JoinedStr: _joined, ast.FormattedValue: _formatted, ast.Call: _call, ast.Lambda: _lambda,
+    ast.NamedExpr: _named, ast.Await: _await, ast.Starred: _starred, ast.Yield: _yield,
+    ast.YieldFrom: _yield, ast.ListComp: _comprehension, ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension, ast.GeneratorExp: _comprehension,
+}
+for _extra in ("TemplateStr", "Interpolation"):
+    if hasattr(ast, _extra):
+        _LOWER[getattr(ast, _extra)] = _unknown
+
+__all__ = ["Budget", "Eval", "Func", "calls_inside", "const_op", "hashable", "lower", "text_of"]

@@ -1,0 +1,288 @@
+"""Loops, executed iteration by iteration, and comprehensions.
+
+Iterations 1, 2, 3, 4 run from the state the last one left. A loop that records nothing on the tape
+runs on as Python would. One that does is cut after a few; before that it jumps to the first iterations
+at which a counter predicate that was seen in the body (``i % 30 == 0``) flips.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from ..runtime import Frame, Raised
+from ..values import MISSING, LDict, LList, LSet, Sym
+from ..where import LoopRun, Where
+from .expressions import hashable, lower
+from .scope import Scope, bind
+from .statements import BREAK, CONTINUE, RETURN, Run, block
+from .targets import target
+
+#: Iterations of a loop of unknown length, by how many tape-recording loops are around it.
+UNKNOWN_TRIPS = (4, 4, 3, 2)
+#: A loop of known length runs in full up to this many iterations, by depth.
+FULL_TRIPS = (8, 8, 8, 6, 4)
+#: A loop that records nothing runs on up to here.
+LIGHT_TRIPS = 256
+
+
+class Plan:
+    """Which iterations of a loop to execute."""
+
+    __slots__ = ("base", "depth", "full", "jumps", "random", "rt", "seq", "seen")
+
+    def __init__(self, rt: Any, length: int | None, random: bool, items: bool = False) -> None:
+        self.rt = rt
+        self.depth = depth = len(rt.loops)
+        pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
+        full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)]
+        self.full = max(full, 40 if items and depth < 3 else full)
+        self.base = pick
+        if length is not None and length <= self.full:
+            self.base = length
+        self.random = random
+        self.jumps: list[int] | None = None
+        self.seq = rt.seq
+        self.seen = dict(rt.moduli)
+
+    def next(self, i: int, length: int | None) -> int | None:
+        """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""
+        following = i + 1
+        if length is not None and following >= length:
+            return following
+        if following < self.base:
+            return following
+        rt = self.rt
+        if rt.seq == self.seq and rt.trying == 0 and length is not None:
+            return following if following < LIGHT_TRIPS else None
+        if not self.random:
+            if self.jumps is None:
+                self.jumps = [k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and following <= k <= 12]
+                if self.jumps and self.depth < 2:
+                    self.base = max(self.jumps) + 2
+                    return following
+            return None
+        if self.jumps is None:
+            found = sorted(k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k >= following)[:2]
+            self.jumps = sorted({j for k in found for j in (k - 1, k, k + 1) if j >= following}) if self.depth < 2 else []
+        while self.jumps:
+            jump = self.jumps.pop(0)
+            if jump >= following and (length is None or jump < length):
+                return jump
+        return None
+
+
+def assigned_numbers(body: list[ast.stmt]) -> list[str]:
+    """The plain names that a loop body assigns: counters among them are unknown once a loop is cut."""
+    names: set[str] = set()
+    for stmt in body:
+        for node in ast.walk(stmt):
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                names.add(node.target.id)
+    return sorted(names)
+
+
+def forget(f: Frame, names: list[str], before: dict[str, Any], site: Any) -> None:
+    """After a cut loop, a number that still changed from iteration to iteration is unknown."""
+    for name in names:
+        value = f.vars.get(name, MISSING)
+        table = f.vars
+        if value is MISSING:
+            value, table = f.globals.get(name, MISSING), f.globals
+        if type(value) in (int, float) and before.get(name, value) != value:
+            f.rt.put(table, name, f.rt.fresh(site, "number"))
+
+
+def numbers(f: Frame, names: list[str]) -> dict[str, Any]:
+    return {n: f.vars.get(n, f.globals.get(n)) for n in names}
+
+
+def lower_for(node: Any, scope: Scope) -> Run:
+    iterable = lower(node.iter, scope)
+    store = target(node.target, scope)
+    body = block(node.body, scope)
+    orelse = block(node.orelse, scope) if node.orelse else None
+    site, iter_site = scope.site(node), scope.site(node.iter)
+    counters = assigned_numbers(node.body)
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        source = rt.shared.objects.iterate(rt, iterable(f), iter_site)
+        loop = LoopRun(site, "for")
+        parent = rt.where
+        plan = Plan(rt, source.length, source.random, source.items)
+        rt.loops.append(loop)
+        i: int | None = 0
+        cut = False
+        before: dict[str, Any] = {}
+        try:
+            while True:
+                assert i is not None
+                item = source.get(i)
+                if item is MISSING:
+                    break
+                rt.where = Where(parent, None, loop, i + 1)
+                if counters:
+                    before = numbers(f, counters)
+                store(f, item)
+                item = None
+                signal = body(f)
+                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
+                if signal is not None and signal is not CONTINUE:
+                    return None if signal is BREAK else signal
+                i = plan.next(i, source.length)
+                if i is None:
+                    cut = True
+                    break
+        finally:
+            rt.loops.pop()
+            rt.where = parent
+        if cut and counters:
+            forget(f, counters, before, site)
+        if orelse is not None:
+            return orelse(f)
+        return None
+
+    return run
+
+
+def lower_while(node: ast.While, scope: Scope) -> Run:
+    test = lower(node.test, scope)
+    body = block(node.body, scope)
+    orelse = block(node.orelse, scope) if node.orelse else None
+    site, test_site = scope.site(node), scope.site(node.test)
+    counters = assigned_numbers(node.body)
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        loop = LoopRun(site, "while")
+        parent = rt.where
+        plan = Plan(rt, None, False)
+        rt.loops.append(loop)
+        i = 0
+        cut = broke = False
+        before: dict[str, Any] = {}
+        try:
+            while True:
+                known = rt.known(test(f), test_site)
+                if known is False:
+                    break
+                if i >= plan.base and (known is None or plan.next(i, None if rt.seq != plan.seq else LIGHT_TRIPS) is None):
+                    if known is None or rt.seq != plan.seq and i >= plan.full or i >= LIGHT_TRIPS:
+                        cut = True
+                        break
+                rt.where = Where(parent, None, loop, i + 1)
+                if counters:
+                    before = numbers(f, counters)
+                signal = body(f)
+                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
+                if signal is not None and signal is not CONTINUE:
+                    if signal is BREAK:
+                        broke = True
+                        break
+                    return signal
+                i += 1
+        finally:
+            rt.loops.pop()
+            rt.where = parent
+        if cut and counters:
+            forget(f, counters, before, site)
+        if orelse is not None and not broke:
+            return orelse(f)
+        return None
+
+    return run
+
+
+def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
+    """List, set and dict comprehensions and generator expressions; a scope of their own."""
+    inner = Scope("function", scope.name, scope.file, scope)
+    inner.stmt = scope.stmt
+    bind(inner, [g.target for g in node.generators], None)
+    first = lower(node.generators[0].iter, scope)
+    levels = []
+    for k, gen in enumerate(node.generators):
+        source = None if k == 0 else lower(gen.iter, inner)
+        levels.append((source, target(gen.target, inner), [lower(c, inner) for c in gen.ifs], scope.site(gen.iter)))
+    if isinstance(node, ast.DictComp):
+        key, value = lower(node.key, inner), lower(node.value, inner)
+    else:
+        key, value = None, lower(node.elt, inner)
+    site = scope.site(node)
+    kind = type(node)
+    in_class = scope.kind == "class"
+    at_module = scope.kind == "module"
+
+    def frame_for(f: Frame) -> Frame:
+        frame = Frame(f.rt, f.file, f.globals, {}, None if at_module else f.outer if in_class else f, f.func)
+        frame.cls, frame.self = f.cls, f.self
+        return frame
+
+    def run(f: Frame) -> Any:
+        rt = f.rt
+        frame = frame_for(f)
+        start = first(f)
+        if kind is ast.GeneratorExp:
+            return rt.shared.objects.generator(rt, lazily(frame, start, 0, LoopRun(site, "comprehension")), frame, site)
+        out: Any = LDict() if kind is ast.DictComp else LList()
+        opened = False
+        rt.frames.append(frame)
+        try:
+            for item in lazily(frame, start, 0, LoopRun(site, "comprehension")):
+                if item is MISSING:
+                    opened = True
+                elif key is not None:
+                    out[hashable(item[0])] = item[1]
+                else:
+                    out.append(item)
+        finally:
+            rt.frames.pop()
+        if kind is ast.SetComp:
+            return LSet([hashable(v) for v in out], opened)
+        out.open = opened
+        return out
+
+    def lazily(frame: Frame, start: Any, level: int, loop: LoopRun) -> Any:
+        """Yields the elements; MISSING once where the loop was cut."""
+        rt = frame.rt
+        source, store, tests, iter_site = levels[level]
+        values = rt.shared.objects.iterate(rt, start if source is None else source(frame), iter_site)
+        parent = rt.where
+        trips = values.length if values.length is not None and values.length <= 64 else 3
+        i = 0
+        while True:
+            item = values.get(i)
+            if item is MISSING:
+                return
+            if i >= trips:
+                yield MISSING
+                return
+            rt.where = Where(parent, None, loop, i + 1)
+            try:
+                store(frame, item)
+                keep: bool | None = True
+                for test in tests:
+                    known = rt.known(test(frame), iter_site)
+                    if known is False:
+                        keep = False
+                        break
+                    if known is None:
+                        keep = None
+                if keep is not False:
+                    if level + 1 < len(levels):
+                        yield from lazily(frame, None, level + 1, loop)
+                    elif key is not None:
+                        yield (key(frame), value(frame))
+                    else:
+                        yield value(frame)
+                    if keep is None and i == 0:
+                        yield MISSING
+            finally:
+                rt.where = parent
+            i += 1
+
+    return run
+
+
+__all__ = ["RETURN", "Raised", "Sym", "lower_comprehension", "lower_for", "lower_while"]

@@ -1,0 +1,539 @@
+"""Python's builtin functions on abstract values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..lower.expressions import hashable
+from ..runtime import CONST, Ended, Raised
+from ..tape import Tensor
+from ..values import (
+    MISSING,
+    Bound,
+    Class,
+    ClassMethod,
+    Endless,
+    Func,
+    Iter,
+    LDict,
+    LList,
+    LSet,
+    Native,
+    Obj,
+    Property,
+    StaticMethod,
+    Sym,
+)
+from .containers import lifted, plain, sort_values
+
+TABLE: dict[str, Any] = {}
+
+
+def native(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def add(fn: Callable[..., Any]) -> Callable[..., Any]:
+        for name in names:
+            TABLE[name] = Native(name, fn)
+        return fn
+
+    return add
+
+
+@native("print")
+def _print(rt: Any, site: Any, args: list, kwargs: dict) -> None:
+    if rt.prints is not None and not rt.trying:
+        parts = [rt.shared.objects.text(rt, a, False, site) for a in args]
+        sep = kwargs.get("sep", " ")
+        known = all(type(p) is str for p in parts) and type(sep) in (str, type(None))
+        rt.prints.append((site.line, (sep or " ").join(parts) if known else None))
+
+
+@native("len")
+def _len(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    value = rt.resolve(args[0])
+    kind = type(value)
+    if kind in (LList, LDict, LSet):
+        return len(value) if not value.open else Sym(("len-open", rt.counts.setdefault(("len", id(value)), len(value)), id(site)), "number")
+    if kind in (str, bytes, tuple, range):
+        return len(value)
+    if kind is Tensor:
+        return value.length if value.length is not None else rt.fresh(site, "number")
+    if kind is Obj:
+        method = value.cls.find("__len__")
+        if method is not MISSING:
+            return rt.shared.calls.call(rt, Bound(method, value), [], {}, site)
+        if isinstance(value.data, (tuple, LList, LDict, LSet)):
+            return _len(rt, site, [value.data], {})
+        return rt.fresh(site, "number")
+    if kind is Sym:
+        return Sym(("len", value.key), "number")
+    if kind in CONST:
+        raise Raised("TypeError")
+    return rt.fresh(site, "number")
+
+
+@native("range")
+def _range(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    args = [rt.resolve(a) for a in args]
+    args = [a.data if type(a) is Obj and type(a.data) is int else a for a in args]
+    if all(type(a) in (int, bool) for a in args):
+        try:
+            return range(*args)
+        except (TypeError, ValueError) as error:
+            raise Raised(type(error).__name__) from None
+    if any(type(a) is float or type(a) is str for a in args):
+        raise Raised("TypeError")
+    if len(args) == 1:
+        return Endless(lambda i: i, counter=True)
+    start, step = args[0], args[2] if len(args) > 2 else 1
+    if type(start) is int and type(step) is int:
+        return Endless(lambda i: start + i * step, counter=True)
+    return Endless(lambda i: start if i == 0 else rt.fresh(site, "number"), counter=True)
+
+
+@native("enumerate")
+def _enumerate(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    source = rt.shared.objects.iterate(rt, args[0], site)
+    start = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    start = start if type(start) is int else 0
+
+    def make(i: int) -> Any:
+        item = source.get(i)
+        return MISSING if item is MISSING else (start + i, item)
+
+    return _paired(rt, source.length, source.random, make)
+
+
+def _paired(rt: Any, length: int | None, random: bool, make: Callable[[int], Any]) -> Any:
+    """A lazy sequence of ``make(i)``."""
+    if not random:
+        state = [0]
+
+        def step() -> Any:
+            state[0] += 1
+            return make(state[0] - 1)
+
+        it = Iter(step, length is not None)
+        it.trial = rt.trying
+        return it
+    if length is None:
+        return Endless(make)
+    return LazySeq(length, make)
+
+
+class LazySeq(Endless):
+    """A lazy sequence of known length."""
+
+    __slots__ = ("length",)
+
+    def __init__(self, length: int, make: Callable[[int], Any]) -> None:
+        super().__init__(lambda i: make(i) if i < length else MISSING)
+        self.length = length
+
+
+@native("zip")
+def _zip(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    sources = [rt.shared.objects.iterate(rt, a, site) for a in args]
+    lengths = [s.length for s in sources if s.length is not None]
+
+    def make(i: int) -> Any:
+        out = []
+        for s in sources:
+            item = s.get(i)
+            if item is MISSING:
+                return MISSING
+            out.append(item)
+        return tuple(out)
+
+    length = min(lengths) if lengths and len(lengths) == len(sources) else None
+    if not sources:
+        return LList()
+    if length is None and lengths and all(s.random for s in sources):
+        # One side ends after `shortest`; the other is unknown: as long as the known one.
+        length = min(lengths)
+    return _paired(rt, length, all(s.random for s in sources), make)
+
+
+@native("map")
+def _map(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    fn, sources = args[0], [rt.shared.objects.iterate(rt, a, site) for a in args[1:]]
+
+    def make(i: int) -> Any:
+        items = [s.get(i) for s in sources]
+        if any(x is MISSING for x in items):
+            return MISSING
+        return rt.shared.calls.call(rt, fn, items, {}, site)
+
+    lengths = [s.length for s in sources if s.length is not None]
+    return _paired(rt, min(lengths) if len(lengths) == len(sources) and lengths else None, False, make)
+
+
+@native("filter")
+def _filter(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    values, more = rt.shared.objects.listed(rt, args[1], site)
+    out = LList(open=more)
+    for value in values:
+        keep = rt.known(value if args[0] is None else rt.shared.calls.call(rt, args[0], [value], {}, site), site)
+        if keep is not False:
+            list.append(out, value)
+            out.open = out.open or keep is None
+    return rt.shared.iteration.iterator(rt, out, site)
+
+
+@native("reversed")
+def _reversed(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    value = args[0]
+    if type(value) is range:
+        return value[::-1]
+    if type(value) in (Sym, Endless) and getattr(value, "length", None) is None:
+        return value
+    values, more = rt.shared.objects.listed(rt, value, site)
+    return LList(values[::-1], more)
+
+
+@native("sorted")
+def _sorted(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    values, more = rt.shared.objects.listed(rt, args[0], site)
+    return LList(sort_values(rt, values, kwargs, site), more)
+
+
+@native("iter")
+def _iter(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.shared.iteration.iterator(rt, args[0], site)
+
+
+@native("next")
+def _next(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    it = args[0]
+    if type(it) is Iter:
+        value = rt.shared.iteration.advance(rt, it, site)
+        if value is MISSING:
+            if len(args) > 1:
+                return args[1]
+            raise Raised("StopIteration")
+        return value
+    if type(it) is Obj and it.cls.find("__next__") is not MISSING:
+        return rt.shared.calls.call(rt, Bound(it.cls.find("__next__"), it), [], {}, site)
+    source = rt.shared.objects.iterate(rt, it, site)
+    value = source.get(0)
+    return rt.fresh(site) if value is MISSING else value
+
+
+@native("isinstance", "issubclass")
+def _isinstance(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.shared.classes.isinstance(rt, args[0], args[1], site)
+
+
+@native("hasattr")
+def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    obj, name = args[0], args[1]
+    if type(obj) is Obj and type(name) is str:
+        if name in obj.attrs or obj.cls.find(name) is not MISSING:
+            return True
+        return Sym(("hasattr", id(obj.cls), name), "bool") if obj.cls.opaque else False
+    if type(obj) is Sym:
+        return Sym(("hasattr", obj.key, name if type(name) is str else "?"), "bool")
+    if type(obj) is Tensor:
+        return name in ("shape", "grad", "data", "detach", "backward", "device", "dtype", "item", "cpu", "size")
+    if type(name) is str:
+        try:
+            rt.shared.objects.get(rt, obj, name, site)
+        except Raised:
+            return False
+        return True
+    return rt.fresh(site, "bool")
+
+
+@native("getattr")
+def _getattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if type(args[1]) is not str:
+        return rt.fresh(site)
+    try:
+        return rt.shared.objects.get(rt, args[0], args[1], site)
+    except Raised as error:
+        if len(args) > 2 and error.kind == "AttributeError":
+            return args[2]
+        raise
+
+
+@native("setattr")
+def _setattr(rt: Any, site: Any, args: list, kwargs: dict) -> None:
+    if type(args[1]) is str:
+        rt.stored(args[2], site, args[1], "attribute")
+        rt.shared.objects.set(rt, args[0], args[1], args[2], site)
+
+
+@native("delattr")
+def _delattr(rt: Any, site: Any, args: list, kwargs: dict) -> None:
+    if type(args[0]) is Obj and type(args[1]) is str:
+        rt.note(args[0].attrs, args[1])
+        args[0].attrs.pop(args[1], None)
+
+
+@native("sum")
+def _sum(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    values, more = rt.shared.objects.listed(rt, args[0], site)
+    total = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    for value in values:
+        total = rt.shared.ops.binary(rt, "add", lambda a, b: a + b, total, value, site)
+    if more and type(total) in CONST:
+        return rt.fresh(site, "number")
+    return total
+
+
+def _extreme(name: str, fn: Callable[..., Any]) -> None:
+    def run(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+        values, more = (args, False) if len(args) > 1 else rt.shared.objects.listed(rt, args[0], site)
+        if not values:
+            if "default" in kwargs:
+                return kwargs["default"]
+            if not more:
+                raise Raised("ValueError")
+            return rt.fresh(site)
+        key = kwargs.get("key")
+        keys = [plain(v if key is None else rt.shared.calls.call(rt, key, [v], {}, site)) for v in values]
+        if more or any(k is MISSING for k in keys):
+            carrying = [v for v in values if type(v) is Tensor and v.requires_grad]
+            return carrying[0] if carrying else rt.fresh(site, "number")
+        try:
+            return values[fn(range(len(keys)), key=keys.__getitem__)]
+        except TypeError:
+            raise Raised("TypeError") from None
+
+    TABLE[name] = Native(name, run)
+
+
+_extreme("min", min)
+_extreme("max", max)
+
+
+def _quantifier(name: str, stop: bool) -> None:
+    def run(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+        source = rt.shared.objects.iterate(rt, args[0], site)
+        doubt = source.length is None
+        i = 0
+        while i < (source.length if source.length is not None else 4):
+            item = source.get(i)
+            if item is MISSING:
+                doubt = doubt and False
+                break
+            known = rt.known(item, site)
+            if known is stop:
+                return stop
+            doubt = doubt or known is None
+            i += 1
+        return rt.fresh(site, "bool") if doubt else not stop
+
+    TABLE[name] = Native(name, run)
+
+
+_quantifier("any", True)
+_quantifier("all", False)
+
+
+def _number(name: str, cast: Callable[..., Any]) -> None:
+    def run(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+        if not args:
+            return cast()
+        value = rt.resolve(args[0])
+        if type(value) in CONST and all(type(a) in CONST for a in args):
+            try:
+                return cast(value, *args[1:], **kwargs)
+            except (ValueError, TypeError, OverflowError) as error:
+                raise Raised(type(error).__name__) from None
+        if type(value) is Obj:
+            method = value.cls.find("__int__" if name == "int" else "__float__")
+            if method is not MISSING:
+                return rt.shared.calls.call(rt, Bound(method, value), [], {}, site)
+            if type(value.data) in (int, float):
+                return cast(value.data)
+        if type(value) is Sym and value.node is None:
+            return Sym((name, value.key), "number")
+        return rt.fresh(site, "number")
+
+    TABLE[name] = Native(name, run)
+
+
+for _name, _cast in (("int", int), ("float", float), ("complex", complex)):
+    _number(_name, _cast)
+
+
+@native("bool")
+def _bool(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if not args:
+        return False
+    known = rt.known(args[0], site)
+    if known is not None:
+        return known
+    return args[0] if type(args[0]) is Sym and args[0].node is None else rt.fresh(site, "bool")
+
+
+@native("str")
+def _str(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.shared.objects.text(rt, args[0], False, site) if args else ""
+
+
+@native("repr", "ascii")
+def _repr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.shared.objects.text(rt, args[0], True, site)
+
+
+@native("format")
+def _format(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if all(type(a) in CONST for a in args):
+        try:
+            return format(*args)
+        except (ValueError, TypeError) as error:
+            raise Raised(type(error).__name__) from None
+    return rt.fresh(site, "str")
+
+
+def _computed(name: str, fn: Callable[..., Any]) -> None:
+    def run(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+        values = [plain(rt.resolve(a)) for a in args]
+        if all(v is not MISSING for v in values) and all(plain(v) is not MISSING for v in kwargs.values()):
+            if name in ("pow",) and not all(abs(v) < 1e4 for v in values):
+                return rt.fresh(site, "number")
+            try:
+                return lifted(fn(*values, **kwargs))
+            except Exception as error:
+                raise Raised(type(error).__name__) from None
+        if type(args[0]) is Tensor and name in ("abs", "round", "pow"):
+            return rt.shared.tensors.method(rt, args[0], name, args[1:], kwargs, site)
+        if type(args[0]) is Obj and name == "abs" and args[0].cls.find("__abs__") is not MISSING:
+            return rt.shared.calls.call(rt, Bound(args[0].cls.find("__abs__"), args[0]), [], {}, site)
+        return rt.fresh(site, "number")
+
+    TABLE[name] = Native(name, run)
+
+
+for _name, _fn in (
+    ("abs", abs), ("round", round), ("pow", pow), ("divmod", divmod), ("ord", ord), ("chr", chr), ("hex", hex),
+    ("bin", bin), ("oct", oct), ("bytes", bytes), ("hash", hash),
+):
+    _computed(_name, _fn)
+
+
+@native("list")
+def _list(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if not args:
+        return LList()
+    items, more = rt.shared.objects.listed(rt, args[0], site)
+    return LList(items, more)
+
+
+@native("tuple")
+def _tuple(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if not args:
+        return ()
+    value = args[0]
+    if type(value) is Sym and value.node is not None:
+        return value
+    items, _ = rt.shared.objects.listed(rt, value, site)
+    return tuple(items)
+
+
+@native("set", "frozenset")
+def _set(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if not args:
+        return LSet()
+    items, more = rt.shared.objects.listed(rt, args[0], site)
+    return LSet([hashable(i) for i in items], more)
+
+
+@native("dict")
+def _dict(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    out = LDict()
+    for other in args:
+        if type(other) not in (LDict, Sym, Obj):
+            items, more = rt.shared.objects.listed(rt, other, site)
+            other = LList(items, more)
+        rt.shared.objects.merge(rt, out, other, site)
+    for name, value in kwargs.items():
+        out[name] = value
+    return out
+
+
+@native("type")
+def _type(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 3:
+        bases = list(args[1]) if type(args[1]) is tuple else []
+        return rt.shared.classes.build(rt, str(args[0]), bases, dict(args[2]), None, {}, site)
+    return rt.shared.classes.type_of(rt, args[0], site)
+
+
+@native("id")
+def _id(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site, "number")
+
+
+@native("callable")
+def _callable(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    kind = type(args[0])
+    if kind is Sym:
+        return Sym(("callable", args[0].key), "bool")
+    if kind is Obj:
+        return args[0].cls.find("__call__") is not MISSING
+    return kind in (Func, Native, Class, Bound)
+
+
+@native("property")
+def _property(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return Property(args[0] if args else kwargs.get("fget"), args[1] if len(args) > 1 else None)
+
+
+@native("staticmethod")
+def _staticmethod(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return StaticMethod(args[0])
+
+
+@native("classmethod")
+def _classmethod(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return ClassMethod(args[0])
+
+
+@native("slice")
+def _slice(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return slice(*args)
+
+
+@native("exit", "quit")
+def _exit(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    raise Ended
+
+
+@native("input")
+def _input(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site, "str")
+
+
+@native("open")
+def _open(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site, "object")
+
+
+@native("vars")
+def _vars(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if args and type(args[0]) is Obj:
+        return LDict(args[0].attrs)
+    return LDict(open=True)
+
+
+@native("globals")
+def _globals(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return LDict(rt.frames[-1].globals if rt.frames else {}, open=True)
+
+
+@native("exec", "eval", "compile", "__import__")
+def _opaque(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site)
+
+
+@native("super")
+def _super(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site)
+
+
+TABLE.update({"NotImplemented": NotImplemented, "Ellipsis": ..., "__debug__": True, "__builtins__": Sym(("builtins",))})
+MATH = {name: getattr(math, name) for name in dir(math) if not name.startswith("_")}

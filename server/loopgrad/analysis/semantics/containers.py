@@ -1,0 +1,361 @@
+"""The methods of Python's own types on abstract values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..lower.expressions import hashable
+from ..runtime import CONST, Raised
+from ..values import MISSING, Iter, LDict, LList, LSet, Native, Obj, Sym
+
+Method = Callable[[Any, Any, Any, list, dict], Any]
+
+
+def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
+    """``obj.name`` for a container, string or number: a native bound to it."""
+    if type(obj) is slice and name in ("start", "stop", "step"):
+        return getattr(obj, name)
+    fn = _TABLES.get(type(obj), {}).get(name)
+    if fn is not None:
+        found: Method = fn
+        return Native(name, lambda rt_, site_, args, kwargs: found(rt_, site_, obj, args, kwargs))
+    if type(obj) in CONST and hasattr(obj, name):
+        value = getattr(obj, name)
+        if not callable(value):
+            return value if type(value) in CONST else rt.fresh(site)
+        return Native(name, lambda rt_, site_, args, kwargs: _constant_call(rt_, site_, value, args, kwargs))
+    if name == "__class__":
+        return Sym(("class-of", type(obj).__name__))
+    if not hasattr(obj, name):
+        raise Raised("AttributeError")
+    return Native(name, lambda rt_, site_, args, kwargs: rt_.fresh(site_))
+
+
+def _constant_call(rt: Any, site: Any, fn: Any, args: list, kwargs: dict) -> Any:
+    """A method of a string or number: Python computes it when all it needs is known."""
+    args = [plain(a) for a in args]
+    if any(a is MISSING for a in args) or any(plain(v) is MISSING for v in kwargs.values()):
+        return rt.fresh(site, "str" if isinstance(getattr(fn, "__self__", None), str) else "any")
+    try:
+        return lifted(fn(*args, **kwargs))
+    except Exception as error:
+        raise Raised(type(error).__name__) from None
+
+
+def plain(value: Any) -> Any:
+    """The Python value of a constant, tuple or list of constants, else MISSING."""
+    if type(value) in CONST:
+        return value
+    if type(value) is tuple or type(value) is LList and not value.open:
+        items = [plain(v) for v in value]
+        return MISSING if any(i is MISSING for i in items) else type(value)(items) if type(value) is tuple else items
+    return MISSING
+
+
+def lifted(value: Any) -> Any:
+    """A Python value as an abstract one."""
+    if isinstance(value, tuple):
+        return tuple(lifted(v) for v in value)
+    if isinstance(value, list):
+        return LList([lifted(v) for v in value])
+    return value
+
+
+# -- lists --------------------------------------------------------------------------------------
+
+
+def _append(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    for value in args[:1]:
+        if type(value) not in CONST:
+            rt.stored(value, site, _text(site), "append")
+        rt.note_list(items)
+        list.append(items, value)
+        if items.bounded is not None and len(items) > items.bounded:
+            del items[0]
+
+
+def _text(site: Any) -> str:
+    from ..lower.scope import text_of
+
+    func = getattr(site.node, "func", None)
+    return text_of(func.value) if func is not None and hasattr(func, "value") else "?"
+
+
+def _appendleft(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    rt.stored(args[0], site, _text(site), "append")
+    rt.note_list(items)
+    list.insert(items, 0, args[0])
+    if items.bounded is not None and len(items) > items.bounded:
+        del items[-1]
+
+
+def _insert(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    rt.stored(args[1], site, _text(site), "append")
+    rt.note_list(items)
+    list.insert(items, args[0] if type(args[0]) is int else 0, args[1])
+
+
+def _extend(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    values, more = rt.shared.objects.listed(rt, args[0], site)
+    for value in values:
+        if type(value) not in CONST:
+            rt.stored(value, site, _text(site), "append")
+    rt.note_list(items)
+    list.extend(items, values)
+    if items.bounded is not None and len(items) > items.bounded:
+        del items[: len(items) - items.bounded]
+    items.open = items.open or more
+
+
+def _pop(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> Any:
+    rt.note_list(items)
+    if not items:
+        if items.open:
+            return rt.fresh(site)
+        raise Raised("IndexError")
+    index = args[0] if args and type(args[0]) is int else -1
+    try:
+        return list.pop(items, index)
+    except IndexError:
+        if items.open:
+            return list.pop(items)
+        raise Raised("IndexError") from None
+
+
+def _popleft(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> Any:
+    return _pop(rt, site, items, [0], kwargs)
+
+
+def _clear(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> None:
+    if isinstance(items, LList):
+        rt.note_list(items)
+        del items[:]
+    elif isinstance(items, LDict):
+        for key in list(items):
+            rt.note(items, key)
+        items.clear()
+    else:
+        rt.note_set(items)
+        items.clear()
+    items.open = False
+
+
+def _remove(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    rt.note_list(items)
+    for k, value in enumerate(items):
+        if value is args[0] or rt.known(rt.shared.ops.compare(rt, "eq", lambda a, b: a == b, value, args[0], site)):
+            del items[k]
+            return
+    if not items.open:
+        raise Raised("ValueError")
+
+
+def _reverse(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    rt.note_list(items)
+    list.reverse(items)
+
+
+def _sort(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
+    rt.note_list(items)
+    items[:] = sort_values(rt, list(items), kwargs, site)
+
+
+def sort_values(rt: Any, values: list, kwargs: dict, site: Any) -> list:
+    """Sorted where every key is known; in the order given where not."""
+    key = kwargs.get("key")
+    keys = [rt.shared.calls.call(rt, key, [v], {}, site) if key is not None else v for v in values]
+    plain_keys = [plain(k) for k in keys]
+    if any(k is MISSING for k in plain_keys):
+        return values
+    try:
+        order = sorted(range(len(values)), key=plain_keys.__getitem__, reverse=kwargs.get("reverse") is True)
+    except TypeError:
+        raise Raised("TypeError") from None
+    return [values[i] for i in order]
+
+
+def _index(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> Any:
+    for k, value in enumerate(items):
+        same = rt.known(rt.shared.ops.compare(rt, "eq", lambda a, b: a == b, value, args[0], site))
+        if same:
+            return k
+        if same is None:
+            return rt.fresh(site, "number")
+    raise Raised("ValueError")
+
+
+def _count(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> Any:
+    total = 0
+    for value in items:
+        same = rt.known(rt.shared.ops.compare(rt, "eq", lambda a, b: a == b, value, args[0], site))
+        if same is None:
+            return rt.fresh(site, "number")
+        total += bool(same)
+    return total
+
+
+def _copy(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> Any:
+    if isinstance(items, LDict):
+        return LDict(items, items.open, items.factory)
+    return type(items)(items, items.open)
+
+
+# -- dicts --------------------------------------------------------------------------------------
+
+
+def _get(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    key = hashable(rt.resolve(args[0]))
+    value = table.get(key, MISSING)
+    if value is not MISSING:
+        return value
+    default = args[1] if len(args) > 1 else kwargs.get("default")
+    if table.open:
+        return rt.fresh(site)
+    if type(key) is Sym and table:
+        return list(table.values())[-1]
+    return default
+
+
+def _setdefault(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    key = hashable(args[0])
+    if key not in table:
+        rt.put(table, key, args[1] if len(args) > 1 else None)
+    return table[key]
+
+
+def _dict_pop(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    key = hashable(args[0])
+    if key in table:
+        rt.note(table, key)
+        return table.pop(key)
+    if len(args) > 1:
+        return args[1]
+    if table.open or type(key) is Sym:
+        return rt.fresh(site)
+    raise Raised("KeyError")
+
+
+def _popitem(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    if not table:
+        raise Raised("KeyError")
+    key = next(reversed(table))
+    rt.note(table, key)
+    return (key, table.pop(key))
+
+
+def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
+    for other in args:
+        if type(other) is not LDict and type(other) is not Sym:
+            pairs, more = rt.shared.objects.listed(rt, other, site) if not isinstance(other, Obj) else ([], False)
+            if isinstance(other, Obj):
+                rt.shared.objects.merge(rt, table, other, site)
+            else:
+                rt.shared.objects.merge(rt, table, LList(pairs, more), site)
+        else:
+            rt.shared.objects.merge(rt, table, other, site)
+    for name, value in kwargs.items():
+        rt.put(table, name, value)
+    for value in [*table.values()]:
+        if type(value) not in CONST:
+            rt.stored(value, site, _text(site), "item")
+
+
+def _items(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    return LList([(k, v) for k, v in table.items()], table.open)
+
+
+def _keys(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    return LList(list(table), table.open)
+
+
+def _values(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
+    return LList(list(table.values()), table.open)
+
+
+# -- sets ---------------------------------------------------------------------------------------
+
+
+def _add(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> None:
+    rt.note_set(items)
+    items.add(hashable(args[0]))
+
+
+def _discard(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> None:
+    rt.note_set(items)
+    items.discard(hashable(args[0]))
+
+
+def _set_op(name: str) -> Method:
+    def run(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> Any:
+        others = [set(rt.shared.objects.listed(rt, a, site)[0]) for a in args]
+        return LSet(getattr(set(items), name)(*others), items.open)
+
+    return run
+
+
+def _set_update(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> None:
+    rt.note_set(items)
+    for other in args:
+        items.update(hashable(v) for v in rt.shared.objects.listed(rt, other, site)[0])
+
+
+# -- strings that meet unknown arguments -----------------------------------------------------------
+
+
+def _join(rt: Any, site: Any, text: str, args: list, kwargs: dict) -> Any:
+    parts, more = rt.shared.objects.listed(rt, args[0], site)
+    if more or not all(type(p) is str for p in parts):
+        return rt.fresh(site, "str")
+    return text.join(parts)
+
+
+def _format(rt: Any, site: Any, text: str, args: list, kwargs: dict) -> Any:
+    shown = [a if type(a) in CONST else rt.shared.objects.text(rt, a, False, site) for a in args]
+    named = {k: v if type(v) in CONST else rt.shared.objects.text(rt, v, False, site) for k, v in kwargs.items()}
+    if any(type(a) not in CONST for a in [*shown, *named.values()]):
+        return rt.fresh(site, "str")
+    try:
+        return text.format(*shown, **named)
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+        raise Raised(type(error).__name__) from None
+
+
+# -- iterators ------------------------------------------------------------------------------------
+
+
+def _next(rt: Any, site: Any, it: Iter, args: list, kwargs: dict) -> Any:
+    from .iteration import advance
+
+    value = advance(rt, it, site)
+    if value is MISSING:
+        raise Raised("StopIteration")
+    return value
+
+
+_LISTS: dict[str, Method] = {
+    "append": _append, "appendleft": _appendleft, "insert": _insert, "extend": _extend, "pop": _pop,
+    "popleft": _popleft, "clear": _clear, "remove": _remove, "reverse": _reverse, "sort": _sort,
+    "index": _index, "count": _count, "copy": _copy, "extendleft": _extend,
+    "rotate": lambda rt, site, items, args, kwargs: None,
+}
+_DICTS: dict[str, Method] = {
+    "get": _get, "setdefault": _setdefault, "pop": _dict_pop, "popitem": _popitem, "update": _update,
+    "items": _items, "keys": _keys, "values": _values, "clear": _clear, "copy": _copy,
+    "move_to_end": lambda rt, site, table, args, kwargs: None,
+}
+_SETS: dict[str, Method] = {
+    "add": _add, "discard": _discard, "remove": _discard, "clear": _clear, "copy": _copy, "update": _set_update,
+    **{n: _set_op(n) for n in ("union", "intersection", "difference", "symmetric_difference")},
+    "issubset": lambda rt, site, s, a, k: set(s) <= set(rt.shared.objects.listed(rt, a[0], site)[0]),
+    "issuperset": lambda rt, site, s, a, k: set(s) >= set(rt.shared.objects.listed(rt, a[0], site)[0]),
+}
+_TABLES: dict[type, dict[str, Method]] = {
+    LList: _LISTS, LDict: _DICTS, LSet: _SETS,
+    tuple: {"index": _index, "count": _count},
+    str: {"join": _join, "format": _format},
+    Iter: {
+        "__next__": _next, "send": _next,
+        "close": lambda rt, site, it, args, kwargs: setattr(it, "step", lambda: MISSING),
+    },
+}

@@ -1,0 +1,117 @@
+"""What outlives a single run: lowered files, what was learnt about branches, and the parts of the engine.
+
+The parts (objects, calls, tensors, …) are modules; they reach each other through this one object, so that
+none of them has to import the others.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from . import cuts, growth, libraries, observe
+from .lower.scope import Scope, bind
+from .lower.statements import block
+from .semantics import calls, classes, contexts, iteration, modules, objects, ops, unknowns
+from .torch_model import autograd, methods, nn
+from .torch_model import inplace as inplace_part
+
+
+class SourceLike(Protocol):
+    """What the analysis needs of a file: its path and its syntax tree."""
+
+    path: str
+
+    @property
+    def tree(self) -> ast.Module: ...
+
+
+class ProviderLike(Protocol):
+    """Where other modules come from."""
+
+    def read(self, path: str) -> Any: ...
+
+    def resolve(self, module: str, level: int, from_path: str) -> str | None: ...
+
+
+class FileRecord:
+    """One file: its tree, lowered at the first execution."""
+
+    __slots__ = ("_run", "path", "tree")
+
+    def __init__(self, path: str, tree: ast.Module) -> None:
+        self.path = path
+        self.tree = tree
+        self._run: Callable[..., Any] | None = None
+
+    def lowered(self) -> Callable[..., Any]:
+        if self._run is None:
+            scope = bind(Scope("module", "<module>", self, None), self.tree.body, None)
+            self._run = block(self.tree.body, scope)
+        return self._run
+
+
+class _Tensors:
+    """The tensor part under the names that the rest of the engine uses."""
+
+    binary = staticmethod(methods.binary)
+    apply = staticmethod(methods.apply)
+    method = staticmethod(methods.method)
+    attribute = staticmethod(methods.attribute)
+    set_attribute = staticmethod(methods.set_attribute)
+    unknown_attribute = staticmethod(methods.unknown_attribute)
+    index = staticmethod(methods.index)
+    set_index = staticmethod(inplace_part.set_index)
+    rows = staticmethod(methods.rows)
+    graphless = staticmethod(methods.graphless)
+    inplace = staticmethod(methods.inplace_op)
+    dropped_detach = staticmethod(methods.dropped_detach)
+
+
+class Shared:
+    """The engine's parts, and one analysis' memory across its runs."""
+
+    objects = objects
+    ops = ops
+    calls = calls
+    classes = classes
+    contexts = contexts
+    modules = modules
+    unknowns = unknowns
+    iteration = iteration
+    libraries = libraries
+    tensors = _Tensors
+    autograd = autograd
+    observe = observe
+    growth = growth
+    cuts = cuts
+    tensor_class = nn.TENSOR
+
+    def __init__(self, main: FileRecord, provider: Any) -> None:
+        self.main = main
+        self.provider = provider
+        self.files: dict[str, FileRecord | None] = {main.path: main}
+        self.significant: dict[int, bool] = {}
+        self.tensor_attrs: dict[Any, Any] = {}
+        self._resolved: dict[tuple[str, int, str], FileRecord | None] = {}
+
+    def resolve(self, module: str, level: int, from_file: Any) -> FileRecord | None:
+        """The file of a module as seen from another file, or None."""
+        if self.provider is None or from_file is None:
+            return None
+        key = (module, level, from_file.path)
+        if key not in self._resolved:
+            self._resolved[key] = self._open(self.provider.resolve(module, level, from_file.path))
+        return self._resolved[key]
+
+    def _open(self, path: str | None) -> FileRecord | None:
+        if path is None:
+            return None
+        if path not in self.files:
+            try:
+                source = self.provider.read(path)
+                self.files[path] = FileRecord(path, source.tree) if source is not None else None
+            except Exception:  # noqa: BLE001 - a helper that cannot be read costs findings, never the analysis
+                self.files[path] = None
+        return self.files[path]

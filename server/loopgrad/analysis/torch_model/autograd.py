@@ -1,0 +1,277 @@
+"""``backward``, ``autograd.grad``, grad mode and user-defined Functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..runtime import Raised
+from ..semantics.calls import arg
+from ..tape import ALWAYS, DEPENDS, Node, Pass, Tensor, TapeError, run_backward
+from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, node_of, tensors_in
+from ..where import Site
+from . import tensors
+
+
+def flag(rt: Any, value: Any, site: Site) -> bool:
+    """A boolean argument such as ``retain_graph``."""
+    if value is None:
+        return False
+    return bool(rt.truth(value, site))
+
+
+def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: Site) -> None:
+    """``t.backward(gradient, retain_graph, create_graph, inputs)``."""
+    create = flag(rt, arg(args, kwargs, 2, "create_graph", False), site)
+    retain_arg = arg(args, kwargs, 1, "retain_graph", None)
+    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    inputs = arg(args, kwargs, 3, "inputs", None)
+    backward(rt, [t], site, retain, create, _inputs(rt, inputs, site), retain_arg is not None)
+
+
+def _inputs(rt: Any, value: Any, site: Site) -> list[Tensor] | None:
+    if value is None:
+        return None
+    if type(value) is Tensor:
+        return [value]
+    items, more = rt.shared.objects.listed(rt, value, site)
+    found = [v for v in items if type(v) is Tensor]
+    return found if found or not more else None
+
+
+def backward(
+    rt: Any, values: list[Any], site: Site, retain: bool, create: bool, inputs: list[Tensor] | None = None,
+    asked: bool = False, collect: bool = False,
+) -> Pass | None:
+    """Run a backward from ``values``; ``collect`` returns gradients instead of accumulating them."""
+    rt.happen()
+    roots: list[Node] = []
+    for value in values:
+        node = value.edge() if type(value) is Tensor else node_of(value)
+        if node is None:
+            if type(value) is Tensor and value.guess == 0:
+                rt.shared.observe.no_grad_fn(rt, value, site)
+            elif len(values) == 1:
+                return None
+            continue
+        roots.append(node)
+    run = Pass(site, rt.where, len(rt.passes), retain, create)
+    run.retain_arg = asked
+    rt.passes.append(run)
+    for loop in rt.loops:
+        loop.backwards += 1
+    try:
+        executed = run_backward(roots, run, inputs, accumulate=not collect)
+    except TapeError as error:
+        note_leaves(rt, run)
+        # What the failed walk would have reached counts as reached: the fix is judged against it.
+        from ..tape import reachable
+
+        for node in reachable(roots):
+            if node.leaf is not None:
+                rt.shared.observe.trained(rt, node.leaf)
+        rt.shared.observe.tape_error(rt, error, roots)
+        return None
+    note_leaves(rt, run)
+    rt.shared.observe.backward(rt, run, roots)
+    if create and not collect:
+        double = double_node(rt, roots, executed, site)
+        for leaf in run.leaves:
+            grad = leaf.grad
+            if grad is not None and double is not None:
+                inputs_ = (double,) if grad.node is None else (grad.node, double)
+                grad.node = rt.record("grad", inputs_, ALWAYS, site)
+    run.revisited = []
+    return run
+
+
+def note_leaves(rt: Any, run: Pass) -> None:
+    for leaf in run.leaves:
+        rt.shared.observe.trained(rt, leaf)
+
+
+def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> Node | None:
+    """The node of a gradient made under ``create_graph``: it leads to what the executed nodes had saved."""
+    from ..tape import reachable
+
+    edges: list[Node] = []
+    seen: set[int] = set()
+    for node in reachable(roots):
+        if id(node) not in executed:
+            continue
+        for _, _, source, _ in node.saved:
+            if source is not None and id(source) not in seen:
+                seen.add(id(source))
+                edges.append(source)
+    if not edges:
+        return None
+    guess = max(n.guess for n in edges)
+    saved = []
+    for node in reachable(roots):
+        if id(node) in executed:
+            saved.extend(node.saved)
+    return rt.record("grad", tuple(edges), ALWAYS, site, tuple(saved[:64]), False, guess)
+
+
+def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
+    """``torch.autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, ...)``."""
+    outputs, inputs = arg(args, kwargs, 0, "outputs"), arg(args, kwargs, 1, "inputs")
+    create = flag(rt, arg(args, kwargs, 4, "create_graph", False), site)
+    retain_arg = arg(args, kwargs, 3, "retain_graph", None)
+    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    outs = [outputs] if type(outputs) in (Tensor, Sym) else rt.shared.objects.listed(rt, outputs, site)[0]
+    single = type(inputs) in (Tensor, Sym)
+    wanted = [inputs] if single else rt.shared.objects.listed(rt, inputs, site)[0]
+    known = [w for w in wanted if type(w) is Tensor]
+    for t in known:
+        t.used_grad = True
+    if any(type(w) is Sym for w in wanted) or any(type(o) is Sym and o.node is None for o in outs):
+        results: list[Any] = [rt.fresh(site) for _ in wanted]
+        return tuple(results)
+    for t in known:
+        if not t.requires_grad and t.guess == 0:
+            rt.shared.observe.grad_input(rt, t, site)
+    run = backward(rt, outs, site, retain, create, known, retain_arg is not None, collect=True)
+    results = []
+    double: Node | None = None
+    if create and run is not None:
+        roots = [n for n in (node_of(o) for o in outs) if n is not None]
+        # The walk again, to know what was executed; it frees nothing since create_graph retains.
+        from ..tape import Pass as _Pass
+
+        silent = _Pass(site, rt.where, run.index, True, True)
+        try:
+            executed = run_backward(roots, silent, known, accumulate=False)
+        except TapeError:
+            executed = set()
+        double = double_node(rt, roots, executed, site)
+        extra = arg(args, kwargs, 2, "grad_outputs", None)
+        for t in tensors_in(extra) if extra is not None else ():
+            edge = node_of(t)
+            if edge is not None:
+                double = rt.record("grad", tuple(n for n in (double, edge) if n is not None), ALWAYS, site)
+    for _ in wanted:
+        results.append(tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site))
+    return tuple(results)
+
+
+def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> None:
+    """``torch.autograd.backward(tensors, grad_tensors, retain_graph, create_graph, ...)``."""
+    roots = arg(args, kwargs, 0, "tensors")
+    create = flag(rt, arg(args, kwargs, 3, "create_graph", False), site)
+    retain_arg = arg(args, kwargs, 2, "retain_graph", None)
+    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    values = [roots] if type(roots) in (Tensor, Sym) else rt.shared.objects.listed(rt, roots, site)[0]
+    backward(rt, values, site, retain, create, _inputs(rt, kwargs.get("inputs"), site), retain_arg is not None)
+
+
+# -- grad mode ----------------------------------------------------------------------------------------
+
+
+def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
+    cls = Class(name)
+    cls.flags = frozenset({"gradmode", "inert"})
+    cls.ns["mode"] = (grad_on, inference)
+
+    def build(rt: Any, cls_: Class, args: list, kwargs: dict, site: Site) -> Any:
+        if args and type(args[0]).__name__ == "Func":
+            return rt.shared.classes.with_mode(args[0], (grad_on, inference))
+        mode = grad_on
+        if name == "set_grad_enabled":
+            given = arg(args, kwargs, 0, "mode", True)
+            mode = given if type(given) is Sym and rt.known(given) is None else rt.known(given, site)
+            if type(mode) is Sym:
+                mode = rt.truth(mode, site)
+            obj = Obj(cls_, (mode, False))
+            # As a statement it takes effect at once; as a context manager its exit restores.
+            obj.data = (mode, False)
+            rt.pending_mode = rt.grad
+            _switch(rt, bool(mode))
+            return obj
+        if name == "inference_mode" and args and rt.known(args[0]) is False:
+            return Obj(cls_, (None, False))
+        return Obj(cls_, (mode, inference))
+
+    cls.build = build
+    cls.ns["__init__"] = Native("__init__", lambda *_: None)
+    return cls
+
+
+def _switch(rt: Any, mode: bool) -> None:
+    if rt.trying and rt.grad != mode:
+        rt.events += 0
+    rt.grad = mode
+
+
+NO_GRAD = _mode_class("no_grad", False, False)
+ENABLE_GRAD = _mode_class("enable_grad", True, False)
+INFERENCE = _mode_class("inference_mode", False, True)
+SET_GRAD = _mode_class("set_grad_enabled", None, False)
+
+
+def is_grad_enabled(rt: Any, site: Site, args: list, kwargs: dict) -> bool:
+    return bool(rt.grad)
+
+
+# -- user-defined Functions -----------------------------------------------------------------------------
+
+
+def apply(rt: Any, cls: Class, args: list, kwargs: dict[str, Any], site: Site) -> Any:
+    """``MyFunction.apply(*args)``: forward runs without grad; the result has one node of its own."""
+    forward = cls.find("forward")
+    if forward is MISSING:
+        return rt.fresh(site)
+    context = Obj(CONTEXT)
+    context.attrs["needs_input_grad"] = tuple(node_of(a) is not None for a in args)
+    inner = forward.func if hasattr(forward, "func") else forward
+    before = rt.grad
+    rt.grad = False
+    try:
+        has_setup = cls.find("setup_context") is not MISSING
+        out = rt.shared.calls.call(rt, inner, args if has_setup else [context, *args], kwargs, site)
+        if has_setup:
+            setup = cls.find("setup_context")
+            setup = setup.func if hasattr(setup, "func") else setup
+            rt.shared.calls.call(rt, setup, [context, tuple(args), out], {}, site)
+    finally:
+        rt.grad = before
+    edges = tuple(e for e in (node_of(a) for a in args) if e is not None)
+    if not edges or not rt.grad:
+        return out
+    kept = context.data or []
+    saved = [e for e in (tensors.saved_entry(v, "saved") for v in kept) if e is not None]
+    reads = cls.find("backward") is not MISSING and "saved_tensors" in _names(cls)
+    saves = ALWAYS if saved and reads else DEPENDS if saved else 0
+    node = rt.record(cls.name, edges, saves, site, tuple(saved), False, max(e.guess for e in edges))
+    outs = []
+    for t in out if isinstance(out, tuple) else (out,):
+        outs.append(tensors.attach(rt, node, site) if type(t) in (Tensor, Sym) else t)
+    return tuple(outs) if isinstance(out, tuple) else outs[0]
+
+
+def _names(cls: Class) -> set[str]:
+    import ast
+
+    if cls.node is None:
+        return set()
+    return {n.attr for n in ast.walk(cls.node) if isinstance(n, ast.Attribute)}
+
+
+def _save(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    args[0].data = [t for v in args[1:] for t in tensors_in(v)]
+
+
+CONTEXT = Class("FunctionCtx")
+CONTEXT.opaque = True
+CONTEXT.ns["save_for_backward"] = Native("save_for_backward", _save)
+FUNCTION = Class("Function")
+FUNCTION.flags = frozenset({"function"})
+
+
+def checkpoint(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
+    """``torch.utils.checkpoint.checkpoint(fn, *args)``: as calling fn."""
+    kwargs = {k: v for k, v in kwargs.items() if k not in (
+        "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")}
+    return rt.shared.calls.call(rt, args[0], args[1:], kwargs, site)
+
+
+__all__ = ["Bound", "LDict", "LList", "Raised", "apply", "autograd_backward", "backward", "grad", "tensor_backward"]

@@ -1,0 +1,195 @@
+"""``torch.optim``, gradient scaling and schedulers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..runtime import Raised
+from ..semantics.calls import arg
+from ..tape import Tensor
+from ..values import Class, LDict, LList, Native, Obj, Sym
+from ..where import LoopRun, Site, Where
+from . import nn, tensors
+from .inplace import bump
+
+OPTIMIZER = Class("Optimizer")
+OPTIMIZER.flags = frozenset({"optimizer"})
+#: How often a closure is called within one step of LBFGS, at least.
+LBFGS_CALLS = 3
+
+
+def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    obj = args[0]
+    given = arg(args, kwargs, 1, "params")
+    obj.site = site
+    groups = LList()
+    if type(given) is Tensor:
+        raise Raised("TypeError")
+    items, more = rt.shared.objects.listed(rt, given, site) if given is not None else ([], True)
+    plain: list[Any] = []
+    for item in items:
+        if type(item) is LDict:
+            group = LDict(item)
+            inner = item.get("params")
+            values, open_ = ([inner], False) if type(inner) is Tensor else rt.shared.objects.listed(rt, inner, site)
+            group["params"] = LList(values, open_)
+            for key, value in kwargs.items():
+                group.setdefault(key, value)
+            groups.append(group)
+        elif type(item) is tuple and len(item) == 2 and type(item[1]) is Tensor:
+            plain.append(item[1])
+        else:
+            plain.append(item)
+    if plain or more or not groups:
+        groups.insert(0, LDict({"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))}))
+    obj.data = groups
+    rt.put(obj.attrs, "param_groups", groups)
+    rt.put(obj.attrs, "state", LDict(open=True))
+    rt.optimizers.append(obj)
+    for t in held(obj):
+        t.held = True
+        if t.node is not None and t.guess == 0:
+            raise Raised("ValueError")
+
+
+def held(obj: Obj) -> list[Tensor]:
+    """The tensors an optimizer steps."""
+    out = []
+    groups = obj.attrs.get("param_groups")
+    for group in groups if isinstance(groups, LList) else ():
+        if isinstance(group, LDict):
+            inner = group.get("params")
+            for value in inner if isinstance(inner, (LList, tuple)) else ():
+                if type(value) is Tensor:
+                    out.append(value)
+    return out
+
+
+def _step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    obj = args[0]
+    closure = arg(args, kwargs, 1, "closure")
+    rt.happen()
+    result = None
+    if closure is not None and type(closure) is not Sym:
+        result = _closure(rt, obj, closure, site)
+    update(rt, obj, site)
+    rt.stepped.append(obj)
+    for hook in obj.attrs.get("_post_hooks") or ():
+        rt.shared.calls.call(rt, hook, [obj, (), LDict()], {}, site)
+    return result
+
+
+def _closure(rt: Any, obj: Obj, closure: Any, site: Site) -> Any:
+    """Evaluate a closure with grad mode on; LBFGS calls it several times, stepping between."""
+    grad, rt.grad = rt.grad, True
+    parent = rt.where
+    try:
+        if obj.cls.name != "LBFGS":
+            return rt.shared.calls.call(rt, closure, [], {}, site)
+        loop = LoopRun(site, "closure", implicit=True)
+        rt.loops.append(loop)
+        result = None
+        try:
+            for k in range(LBFGS_CALLS):
+                rt.where = Where(parent, None, loop, k + 1)
+                value = rt.shared.calls.call(rt, closure, [], {}, site)
+                result = value if k == 0 else result
+                update(rt, obj, site)
+        finally:
+            rt.loops.pop()
+        return result
+    finally:
+        rt.where, rt.grad = parent, grad
+
+
+def update(rt: Any, obj: Obj, site: Site) -> None:
+    """The in-place update of every parameter that has a gradient."""
+    for t in held(obj):
+        if t.grad is not None:
+            bump(rt, t, site, "step")
+
+
+def _zero_grad(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    keep = arg(args, kwargs, 1, "set_to_none", True) is False
+    for t in held(args[0]):
+        if keep and t.grad is not None:
+            t.grad.storage.version += 1
+            t.grad.node = None
+        else:
+            nn.drop_grad(rt, t)
+
+
+def _add_group(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    group = arg(args, kwargs, 1, "param_group")
+    if type(group) is LDict:
+        made = LDict(group)
+        values, more = rt.shared.objects.listed(rt, group.get("params"), site)
+        made["params"] = LList(values, more)
+        rt.note_list(args[0].data)
+        list.append(args[0].data, made)
+        for t in held(args[0]):
+            t.held = True
+
+
+def _state(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    return rt.fresh(site, "object")
+
+
+def _post_hook(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    hooks = args[0].attrs.setdefault("_post_hooks", LList())
+    list.append(hooks, args[1])
+    return rt.fresh(site, "object")
+
+
+for _name, _fn in {
+    "__init__": _init, "step": _step, "zero_grad": _zero_grad, "add_param_group": _add_group,
+    "state_dict": _state, "load_state_dict": _state, "train": _state, "eval": _state,
+    "register_step_post_hook": _post_hook,
+}.items():
+    OPTIMIZER.ns[_name] = Native(_name, _fn)
+
+_CLASSES: dict[str, Class] = {"Optimizer": OPTIMIZER}
+NAMES = frozenset(
+    "SGD Adam AdamW Adamax Adagrad Adadelta RMSprop Rprop NAdam RAdam ASGD SparseAdam LBFGS Adafactor Muon".split())
+
+
+def optimizer_class(name: str) -> Class | None:
+    if name not in NAMES and name != "Optimizer":
+        return None
+    if name not in _CLASSES:
+        _CLASSES[name] = Class(name, (OPTIMIZER,))
+    return _CLASSES[name]
+
+
+# -- schedulers and scaling --------------------------------------------------------------------------------
+
+SCHEDULER = Class("LRScheduler")
+SCHEDULER.flags = frozenset({"inert"})
+SCHEDULER.opaque = True
+for _name in ("step", "state_dict", "load_state_dict", "get_last_lr", "__init__"):
+    SCHEDULER.ns[_name] = Native(_name, lambda rt, site, args, kwargs: rt.fresh(site, "object"))
+SCHEDULER.build = lambda rt, cls, args, kwargs, site: Obj(cls)
+
+
+def _scale(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    value = arg(args, kwargs, 1, "outputs")
+    if type(value) in (Tensor, Sym):
+        return tensors.apply(rt, "mul", [value, tensors.graphless(rt, site)], {}, site)
+    items, more = rt.shared.objects.listed(rt, value, site)
+    return LList([_scale(rt, site, [args[0], v], {}) for v in items], more)
+
+
+def _scaler_step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    optimizer = arg(args, kwargs, 1, "optimizer")
+    if type(optimizer) is Obj and optimizer.is_a("optimizer"):
+        return rt.shared.calls.call(rt, rt.shared.objects.get(rt, optimizer, "step", site), args[2:], {}, site)
+    return rt.fresh(site)
+
+
+SCALER = Class("GradScaler")
+SCALER.flags = frozenset({"inert"})
+for _name, _fn in {"scale": _scale, "step": _scaler_step}.items():
+    SCALER.ns[_name] = Native(_name, _fn)
+for _name in ("__init__", "update", "unscale_", "state_dict", "load_state_dict", "get_scale", "is_enabled"):
+    SCALER.ns[_name] = Native(_name, lambda rt, site, args, kwargs: rt.fresh(site, "number"))
+SCALER.build = lambda rt, cls, args, kwargs, site: Obj(cls)

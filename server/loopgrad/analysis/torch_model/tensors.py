@@ -1,0 +1,360 @@
+"""Tensor operations: what each one records on the tape.
+
+What an operation saves comes from the generated table (``loopgrad.analysis.knowledge.torch_table``);
+this module turns a call into edges, saved tensors and views.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..knowledge import torch_table as table
+from ..runtime import CONST
+from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
+from ..values import MISSING, LDict, LList, Native, Sym, node_of, tensors_in
+from ..where import Site
+
+_BINARY = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "matmul": "matmul", "pow": "pow",
+    "mod": "remainder", "floordiv": "floor_divide",
+}
+_ANSWERS = {True: ALWAYS, False: NEVER, "depends": DEPENDS}
+
+
+def graphless(rt: Any, site: Site | None, kind: str = "") -> Tensor:
+    """A new tensor without a graph."""
+    t = Tensor()
+    t.site = site
+    t.where = rt.where
+    if rt.inference:
+        t.inference = True
+    if kind in ("bool", "index"):
+        t.not_float = True
+    return t
+
+
+def attach(rt: Any, node: Node, site: Site | None) -> Tensor:
+    """A new tensor whose ``grad_fn`` is ``node``."""
+    t = Tensor(node)
+    t.site = site
+    t.where = rt.where
+    t.guess = node.guess
+    return t
+
+
+def tensor_like(value: Any) -> bool:
+    return type(value) is Tensor or (type(value) is Sym and value.node is not None)
+
+
+def saved_entry(value: Any, name: str) -> tuple | None:
+    if type(value) is Tensor:
+        return (value.storage, value.storage.version, value.edge(), name)
+    if type(value) is Sym:
+        return None
+    return None
+
+
+def run_profile(
+    rt: Any, name: str, profile: Any, bound: list[Any], site: Site | None, length: int | None = None,
+) -> Any:
+    """Record one operation by its profile. ``bound`` are the values of ``profile.args`` (or None)."""
+    first = next((b for b in bound if type(b) is Tensor), None)
+    if profile.graph == "no":
+        return graphless(rt, site)
+    if profile.same is True or (profile.same == "depends" and name not in ("clone",)):
+        source = bound[0] if bound else None
+        if type(source) is Tensor or (type(source) is Sym and source.node is not None):
+            return source
+    mask = ""
+    edges: list[Node] = []
+    guess = 0
+    for value in bound:
+        found = False
+        for t in (value,) if type(value) in (Tensor, Sym) else tensors_in(value, 2):
+            edge = node_of(t)
+            if edge is not None:
+                found = True
+                guess = max(guess, edge.guess)
+                edges.append(edge)
+        mask += "1" if found else "0"
+    fact = profile.fact(mask) if edges and rt.grad else None
+    if fact is None or not fact.graph:
+        return _outputs(rt, profile, None, first, site, length)
+    saved = []
+    for k in fact.saved:
+        if k < len(bound):
+            value = bound[k]
+            for t in (value,) if type(value) in (Tensor, Sym) else tensors_in(value, 2):
+                entry = saved_entry(t, profile.args[k])
+                if entry is not None:
+                    saved.append(entry)
+    node = rt.record(name, tuple(edges), _ANSWERS[fact.raises], site, tuple(saved), bool(profile.view), guess)
+    result = _outputs(rt, profile, node, first, site, length)
+    if fact.results:
+        outs = result if isinstance(result, (tuple, list)) else (result,)
+        extra = [(outs[k].storage, 0, node, "result") for k in fact.results if k < len(outs) and type(outs[k]) is Tensor]
+        if not profile.view:
+            node.saved = (*node.saved, *extra)
+    return result
+
+
+def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None) -> Tensor:
+    t = Tensor(node, first.storage if first is not None else None)
+    t.site = site
+    t.where = rt.where
+    t.guess = node.guess if node is not None else 0
+    if first is not None and rt.grad:
+        base = first.base or first
+        t.base = base
+        t.base_gen = base.gen
+    if rt.inference:
+        t.inference = True
+    return t
+
+
+def _outputs(rt: Any, profile: Any, node: Node | None, first: Tensor | None, site: Site | None, length: int | None) -> Any:
+    view = profile.view is True
+
+    def one(carries: bool) -> Tensor:
+        mine = node if carries else None
+        if view:
+            return _view_of(rt, first, mine, site)
+        return attach(rt, mine, site) if mine is not None else graphless(rt, site)
+
+    if profile.outputs is None:
+        return one(True)
+    if profile.many:
+        count = length if length is not None and length <= 32 else 4
+        return LList([one(True) for _ in range(count)], open=length is None or length > 32)
+    if view and profile.outputs and all(profile.outputs):
+        return LList([one(True) for _ in profile.outputs], open=True)
+    return tuple(one(c) for c in profile.outputs)
+
+
+def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
+    """Match a call's values to the profile's tensor arguments: by name, the rest in order."""
+    names = profile.args
+    bound: list[Any] = [None] * len(names)
+    taken: set[int] = set()
+    for k, name in enumerate(names):
+        if name in kwargs:
+            bound[k] = kwargs[name]
+            taken.add(k)
+        elif k == 0 and "self" in kwargs:
+            bound[k] = kwargs["self"]
+            taken.add(k)
+    rest = iter(args)
+    if names and names[0] == "tensors":
+        items: list[Any] = []
+        for value in [*args, *kwargs.values()]:
+            items.extend(tensors_in(value, 3))
+        bound[0] = LList(items)
+        return bound
+    for k in range(len(names)):
+        if k in taken:
+            continue
+        for value in rest:
+            if type(value) is Tensor or (type(value) is Sym and value.kind not in ("number", "str", "bool")):
+                bound[k] = value
+                break
+            if isinstance(value, (tuple, LList)) and any(True for _ in tensors_in(value, 2)):
+                bound[k] = value
+                break
+            if value is None or type(value) in (int, float) and k > 0:
+                break
+    return bound
+
+
+def variant(name: str, args: list, kwargs: dict[str, Any], tensors: int) -> str:
+    """The special form of an operation that this call is: ``max`` with a dim, ``mul`` by a number, …"""
+    base = name.rsplit(".", 1)[-1]
+    if base in ("max", "min", "median", "nanmedian") and (
+        "dim" in kwargs or (len(args) > 1 and type(args[1]) in (int, Sym) and not tensor_like(args[1]))
+    ):
+        return name + "#tuple"
+    if "dropout" in base:
+        training = kwargs.get("training", args[2] if len(args) > 2 else True)
+        p = kwargs.get("p", args[1] if len(args) > 1 else 0.5)
+        if p == 0:
+            return name + "#zero"
+        if training is False:
+            return name + "#eval"
+        return name
+    if base in ("interpolate", "pad", "grid_sample", "embedding_bag"):
+        mode = kwargs.get("mode")
+        if type(mode) is str:
+            return f"{name}#{mode}"
+        if mode is not None:
+            return name + "#any"
+    if base == "einsum" and tensors == 1:
+        return name + "#unary"
+    if tensors == 1 and len(args) > 1 and type(args[1]) in (int, float, bool):
+        return name + "#scalar"
+    return name
+
+
+def apply(rt: Any, name: str, args: list, kwargs: dict[str, Any], site: Site | None, prefix: str = "") -> Any:
+    """Call a tensor method (``prefix`` empty) or a function (``torch.``, ``torch.nn.functional.``)."""
+    look = table.function if prefix else table.method
+    count = sum(1 for a in [*args, *kwargs.values()] if tensor_like(a) or type(a) is Tensor)
+    full = prefix + name
+    profile = look(variant(full, args, kwargs, count)) or look(full)
+    if profile is None and prefix:
+        profile = table.method(name)
+    if profile is None:
+        return unknown_op(rt, full, args, kwargs, site)
+    if kwargs.get("training") is not None and "dropout" in name and type(kwargs["training"]) is Sym:
+        pass
+    length = _pieces(name, args, kwargs) if profile.many else None
+    result = run_profile(rt, name, profile, bind(profile, args, kwargs), site, length)
+    if kwargs.get("inplace") is True and args and type(args[0]) is Tensor and type(result) is Tensor:
+        return _replace(rt, args[0], result, site, name)
+    out = kwargs.get("out")
+    if type(out) is Tensor:
+        bump(rt, out, site, name)
+        return out
+    return result
+
+
+def _replace(rt: Any, target: Tensor, result: Tensor, site: Site | None, name: str) -> Tensor:
+    """``F.relu(x, inplace=True)``: the result takes x's place."""
+    bump(rt, target, site, name)
+    node = result.node
+    if node is not None:
+        if rt.log is not None:
+            rt.happen()
+        node.saved = tuple(
+            (target.storage, target.storage.version, n, label) if label == "result" else (s, v, n, label)
+            for s, v, n, label in node.saved if s is not target.storage or label == "result"
+        )
+        _set_node(target, node)
+    return target
+
+
+def _set_node(target: Tensor, node: Node) -> None:
+    base = target.base
+    if base is None:
+        target.node = node
+        target.gen += 1
+    else:
+        base.node = node
+        base.gen += 1
+    target.leaf_grad = False
+
+
+def _pieces(name: str, args: list, kwargs: dict[str, Any]) -> int | None:
+    given = kwargs.get("chunks", kwargs.get("split_size_or_sections", args[1] if len(args) > 1 else None))
+    if name in ("chunk", "tensor_split") and type(given) is int:
+        return given
+    if isinstance(given, (LList, tuple)):
+        return len(given)
+    return None
+
+
+def unknown_op(rt: Any, name: str, args: list, kwargs: dict[str, Any], site: Site | None) -> Any:
+    """An operation that the table does not know: saves by guess."""
+    edges: list[Node] = []
+    guess = 1
+    for value in [*args, *kwargs.values()]:
+        for t in tensors_in(value, 3):
+            edge = node_of(t)
+            if edge is not None:
+                edges.append(edge)
+                guess = max(guess, edge.guess)
+    if not edges or not rt.grad:
+        return rt.fresh(site)
+    node = rt.record(name, tuple(edges), DEPENDS, site, (), False, guess)
+    return rt.fresh(site, "any", node, guess)
+
+
+def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
+    """An operator with at least one tensor (or graph-carrying unknown) among its operands."""
+    if op in ("and", "or", "xor", "lshift", "rshift"):
+        return graphless(rt, site, "bool")
+    name = _BINARY.get(op)
+    if name is None:
+        return graphless(rt, site)
+    ta, tb = type(a), type(b)
+    number_a = ta in (int, float, bool, complex)
+    number_b = tb in (int, float, bool, complex)
+    if ta in (str, type(None), LDict) or tb in (str, type(None), LDict):
+        from ..runtime import Raised
+
+        raise Raised("TypeError")
+    if number_b:
+        profile = table.method(name + "#scalar") or table.method(name)
+        return run_profile(rt, name, profile, [a], site)
+    if number_a:
+        if op in ("add", "mul", "sub"):
+            profile = table.method(name + "#scalar")
+            return run_profile(rt, name, profile, [b], site)
+        if op == "truediv":
+            return run_profile(rt, "reciprocal", table.method("reciprocal"), [b], site)
+        if op == "pow":
+            return run_profile(rt, "exp", table.method("exp"), [b], site)
+    profile = table.method(name)
+    return run_profile(rt, name, profile, [a, b], site)
+
+
+def bump(rt: Any, t: Tensor, site: Site | None, what: str) -> None:
+    """Count an in-place modification."""
+    storage = t.storage
+    if rt.log is not None:
+        rt.note_slot(storage, "version")
+        rt.note_slot(storage, "modified")
+    storage.version += 1
+    storage.modified = (site, rt.where, what, rt.seq)
+
+
+def dropped_detach(rt: Any, t: Tensor, site: Site) -> None:
+    rt.shared.observe.dropped_detach(rt, t, site)
+
+
+def rows(rt: Any, t: Tensor, site: Site) -> Any:
+    """Iterating a tensor: its rows, as ``unbind`` gives them."""
+    from ..semantics.iteration import Source
+
+    profile = table.method("getitem#int")
+    parts: dict[int, Any] = {}
+
+    def get(i: int) -> Any:
+        if t.length is not None and i >= t.length:
+            return MISSING
+        if i not in parts:
+            parts.clear()
+            parts[i] = run_profile(rt, "unbind", profile, [t], site)
+        return parts[i]
+
+    return Source(get, t.length, True)
+
+
+def index(rt: Any, t: Any, key: Any, site: Site) -> Any:
+    """``t[key]``."""
+    profile = table.method("getitem" + _index_form(key)) or table.method("getitem#tensor")
+    return run_profile(rt, "getitem", profile, [t, key if type(key) is Tensor else None], site)
+
+
+def _index_form(key: Any) -> str:
+    kind = type(key)
+    if kind is Tensor:
+        return "#mask" if key.not_float else "#tensor"
+    if kind is slice:
+        return "#slice"
+    if key is None:
+        return "#none"
+    if kind is LList:
+        return "#list"
+    if kind is tuple:
+        forms = [_index_form(k) for k in key]
+        for strong in ("#tensor", "#mask", "#list"):
+            if strong in forms:
+                return "#tensor" if strong == "#list" else strong
+        return "#slice"
+    if key is Ellipsis:
+        return "#ellipsis"
+    if kind is Sym and key.kind not in ("number", "any", "call"):
+        return "#tensor"
+    return "#int"
+
+
+__all__ = ["CONST", "Native", "apply", "attach", "binary", "graphless", "index", "rows", "run_profile", "unknown_op"]

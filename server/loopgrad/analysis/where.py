@@ -1,0 +1,130 @@
+"""Places in a program and moments in its execution.
+
+A :class:`Site` is a place: an expression or statement of one file. A :class:`Where` is a moment: the
+chain of calls and loop iterations that execution was inside of. Chains are persistent linked lists,
+so remembering a moment costs one pointer, and two moments are compared by walking their chains.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+
+class Site:
+    """An expression or statement in a file, with the statement that holds it."""
+
+    __slots__ = ("file", "func", "node", "stmt")
+
+    def __init__(self, file: Any, node: ast.AST, stmt: ast.AST, func: str) -> None:
+        self.file = file
+        self.node = node
+        self.stmt = stmt
+        self.func = func
+
+    @property
+    def line(self) -> int:
+        return getattr(self.node, "lineno", 1)
+
+    @property
+    def key(self) -> tuple[str, int, int, int, int]:
+        n: Any = self.node
+        return (
+            self.file.path,
+            getattr(n, "lineno", 1),
+            getattr(n, "col_offset", 0),
+            getattr(n, "end_lineno", 1) or 1,
+            getattr(n, "end_col_offset", 0) or 0,
+        )
+
+    @property
+    def statement(self) -> Site:
+        return self if self.stmt is self.node else Site(self.file, self.stmt, self.stmt, self.func)
+
+
+class Where:
+    """One link of a moment: either a call (``loop`` is None) or iteration ``iteration`` of ``loop``."""
+
+    __slots__ = ("depth", "frame", "iteration", "loop", "parent", "site")
+
+    def __init__(
+        self, parent: Where | None, site: Site | None, loop: LoopRun | None = None, iteration: int = 0,
+        frame: int = 0,
+    ) -> None:
+        self.parent = parent
+        self.site = site
+        self.loop = loop
+        self.iteration = iteration
+        self.depth = parent.depth + 1 if parent is not None else 0
+        self.frame = frame
+
+    def chain(self) -> list[Where]:
+        """The links from the outermost to this one."""
+        links: list[Where] = []
+        link: Where | None = self
+        while link is not None:
+            links.append(link)
+            link = link.parent
+        links.reverse()
+        return links
+
+
+class LoopRun:
+    """One execution of a loop from its first iteration to its last. ``site`` is the loop statement."""
+
+    __slots__ = ("backwards", "implicit", "site", "kind")
+
+    def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
+        self.site = site
+        self.kind = kind
+        self.implicit = implicit
+        self.backwards = 0
+
+
+class Parting:
+    """How two moments relate: the loop that separates them, if one does.
+
+    ``loop`` is the outermost loop run that both are inside of, in different iterations
+    (``earlier`` and ``later``). ``inside`` is the innermost loop that the later moment is in
+    and the earlier one is not (built before the loop). Both may be None.
+    """
+
+    __slots__ = ("common", "earlier", "inside", "later", "loop", "rest_a", "rest_b")
+
+    def __init__(self, a: Where, b: Where) -> None:
+        ca, cb = a.chain(), b.chain()
+        n = 0
+        for x, y in zip(ca, cb):
+            if x is not y:
+                break
+            n += 1
+        self.common = n
+        self.loop: LoopRun | None = None
+        self.earlier = self.later = 0
+        self.rest_a, self.rest_b = ca[n:], cb[n:]
+        if self.rest_a and self.rest_b:
+            x, y = self.rest_a[0], self.rest_b[0]
+            if x.loop is not None and x.loop is y.loop:
+                self.loop, self.earlier, self.later = x.loop, x.iteration, y.iteration
+
+
+def lift(site: Site, where: Where, depth: int) -> Site:
+    """The place in the caller's frame at chain depth ``depth`` through which ``site`` was reached.
+
+    A graph that is built three calls down is reported where the frame that owns the loop calls.
+    """
+    for link in where.chain()[depth:]:
+        if link.loop is None and link.site is not None:
+            return link.site
+    return site
+
+
+def loops_of(where: Where) -> list[Where]:
+    """The loop iterations of a moment, innermost first."""
+    found = []
+    link: Where | None = where
+    while link is not None:
+        if link.loop is not None:
+            found.append(link)
+        link = link.parent
+    return found

@@ -1,0 +1,102 @@
+"""Checking many files, in several processes if that pays.
+
+Results come in the order of the inputs. A file whose analysis ends its process (a crash of the interpreter) is
+named and costs no other file; on Ctrl-C all processes end at once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from loopgrad.checker import Checker, FileOutcome, Outcome, merge
+from loopgrad.model import Message, Problem
+from loopgrad.source import Input
+
+#: Below this number of files one process is faster than starting several.
+FEW_FILES = 16
+
+
+def check_paths(
+    inputs: Sequence[Input],
+    checker: Checker,
+    jobs: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Outcome:
+    """Checks files, ``jobs`` at a time (None: as many as pay), and calls ``progress`` after each."""
+    if jobs is None:
+        jobs = 1 if len(inputs) < FEW_FILES else _processors()
+    jobs = min(jobs, len(inputs))
+    outcomes: list[FileOutcome] = []
+    for outcome in _in_processes(inputs, checker, jobs) if jobs > 1 else map(checker.check, inputs):
+        outcomes.append(outcome)
+        progress(len(outcomes))
+    return merge(inputs, outcomes)
+
+
+def _processors() -> int:
+    """The processors that this process may use, which in a container are fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_worker: Checker | None = None
+
+
+def _start_worker(checker: Checker) -> None:
+    global _worker
+    _worker = checker
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # on Ctrl-C workers go quietly
+
+
+def _work(item: Input) -> FileOutcome:
+    assert _worker is not None
+    return _worker.check(item)
+
+
+def _pool(checker: Checker, jobs: int) -> ProcessPoolExecutor:
+    method = "fork" if sys.platform == "linux" else "spawn"
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start_worker, (checker,))
+
+
+def _in_processes(inputs: Sequence[Input], checker: Checker, jobs: int) -> Iterator[FileOutcome]:
+    """The outcomes in order. A file whose analysis ends its process is named, and the rest goes on."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pool = _pool(checker, jobs)
+    futures: list[Future[FileOutcome]] = []
+    try:
+        try:
+            futures.extend(pool.submit(_work, item) for item in inputs)
+        except BrokenProcessPool:
+            pass
+        for number, item in enumerate(inputs):
+            try:
+                if number >= len(futures):
+                    raise BrokenProcessPool
+                yield futures[number].result()
+            except BrokenProcessPool:
+                pool.shutdown()  # no thread of its own may be left when the next process forks
+                yield _alone(item, checker)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in multiprocessing.active_children():
+            process.terminate()
+        raise
+    pool.shutdown()
+
+
+def _alone(item: Input, checker: Checker) -> FileOutcome:
+    """Checks a file in a process of its own, which may be the one that dies of it."""
+    try:
+        with _pool(checker, 1) as pool:
+            return pool.submit(_work, item).result()
+    except BrokenProcessPool:
+        problem = Problem(item.path, 1, Message.of("check.died"))
+        return FileOutcome(item.path, problems=[problem])

@@ -1,0 +1,90 @@
+"""From the paths on the command line to the files to check: each once, in a stable order.
+
+A file that is named is always checked, whatever its name. A folder is searched for ``*.py``, ``*.pyw`` and
+``*.ipynb``, without hidden folders and those that hold other people's code or build results. Links are
+followed; a loop of links ends where a folder comes a second time.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from loopgrad.model import Message, Problem
+from loopgrad.source.decode import reason_of
+
+SUFFIXES = (".py", ".pyw", ".ipynb")
+
+#: Folders that are not entered (nor are hidden ones) unless they are named themselves.
+SKIPPED = frozenset({"venv", "node_modules", "__pycache__", "build", "dist", "site-packages"})
+
+#: The name of standard input.
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file to check. ``named`` is False for one that a search of a folder brought."""
+
+    path: str
+    named: bool
+
+
+def discover(
+    paths: Iterable[str], excluded: Callable[[str], bool] = lambda path: False
+) -> tuple[list[Input], list[Problem]]:
+    """The files under ``paths``, and what went wrong on the way. ``excluded`` is asked in folders only."""
+    inputs: list[Input] = []
+    problems: list[Problem] = []
+    seen: set[str] = set()
+
+    def add(path: str, named: bool) -> None:
+        key = path if path == STDIN else os.path.realpath(path)
+        if key not in seen:
+            seen.add(key)
+            inputs.append(Input(path, named))
+
+    for path in _expanded(paths):
+        if path != STDIN and os.path.isdir(path):
+            for file in _walk(path, excluded, problems):
+                add(file, False)
+        else:
+            add(path, True)
+    return inputs, problems
+
+
+def _expanded(paths: Iterable[str]) -> Iterator[str]:
+    """Patterns that no shell has expanded (quoted, or on Windows) stand for what they match."""
+    for path in paths:
+        if glob.has_magic(path) and not os.path.lexists(path):
+            matches = sorted(glob.glob(path, recursive=True))
+            yield from matches or [path]
+        else:
+            yield path
+
+
+def _walk(root: str, excluded: Callable[[str], bool], problems: list[Problem]) -> Iterator[str]:
+    visited: set[str] = set()
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        real = os.path.realpath(folder)
+        if real in visited:
+            continue
+        visited.add(real)
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            problems.append(Problem(folder, 1, Message.of("source.unreadable", reason=reason_of(error))))
+            continue
+        folders: list[str] = []
+        for name in names:
+            path = name if folder == os.curdir else os.path.join(folder, name)
+            if os.path.isdir(path):
+                if not (name.startswith(".") or name in SKIPPED or excluded(path)):
+                    folders.append(path)
+            elif name.endswith(SUFFIXES) and os.path.isfile(path) and not excluded(path):
+                yield path
+        todo.extend(reversed(folders))

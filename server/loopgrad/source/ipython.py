@@ -1,0 +1,113 @@
+"""IPython's extra syntax made plain Python, line for line.
+
+A cell that is Python stays as it is. In the others a line that *begins a statement* with ``%``, ``!`` or
+``?``, or ends with ``?``, becomes ``pass``; ``x = !ls`` and ``x = %magic`` become a call of an unknown
+function. Inside brackets and strings these characters mean what they mean in Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+
+#: Cell magics whose body is Python that runs here; every other one hands its body to something else.
+_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "memit", "mprun", "lprun", "wandb"})
+
+_MAGIC = re.compile(r"\s*(?:[%!?]|,\w|;\w)")
+_HELP = re.compile(r"\s*%{0,2}[\w.*\[\]'\"]+\s*\?{1,2}\s*(?:#.*)?$")
+_ASSIGNED = re.compile(r"(\s*[\w.,\s\[\]'\"]+?=\s*)(?:!|%\w)")
+_TOKENS = re.compile(r"\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#.*|[\[({]|[\])}]", re.DOTALL)
+
+
+def to_python(lines: list[str]) -> list[str]:
+    """As many lines of plain Python, as far as that can be had."""
+    if _is_python(lines):
+        return lines
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        words = lines[first][2:].split()
+        if not words or words[0] not in _PYTHON_CELLS:
+            return [""] * len(lines)
+        lines = [*lines[:first], "", *lines[first + 1 :]]
+        if _is_python(lines):
+            return lines
+    return _without_magics(lines)
+
+
+def _is_python(lines: list[str]) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _without_magics(lines: list[str]) -> list[str]:
+    result: list[str] = []
+    state = _State()
+    in_magic = False
+    for line in lines:
+        if in_magic:  # the line before ended with a backslash
+            result.append("")
+            in_magic = line.endswith("\\")
+            continue
+        replaced = _replace(line) if state.begins_statement else None
+        if replaced is None:
+            state.read(line)
+            result.append(line)
+        else:
+            result.append(replaced)
+            in_magic = line.endswith("\\")
+    return result
+
+
+def _replace(line: str) -> str | None:
+    """The line in plain Python if it is a magic, else None."""
+    indent = line[: len(line) - len(line.lstrip())]
+    if _MAGIC.match(line) or _HELP.match(line):
+        return indent + "pass"
+    assigned = _ASSIGNED.match(line)
+    if assigned:
+        return assigned[1] + "get_ipython().run()"
+    return None
+
+
+class _State:
+    """Whether the next line begins a statement: outside of brackets, strings and continued lines."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._quotes = ""
+        self._continued = False
+
+    @property
+    def begins_statement(self) -> bool:
+        return not (self._depth or self._quotes or self._continued)
+
+    def read(self, line: str) -> None:
+        self._continued = False
+        index = 0
+        while index <= len(line):
+            if self._quotes:
+                end = line.find(self._quotes, index)
+                if end < 0:
+                    return
+                index = end + 3
+                self._quotes = ""
+            found = _TOKENS.search(line, index)
+            if found is None:
+                break
+            token = found[0]
+            if token in ('"""', "'''"):
+                self._quotes = token
+            elif token[0] == "#":
+                return
+            elif token in "[({":
+                self._depth += 1
+            elif token in "])}":
+                self._depth = max(self._depth - 1, 0)
+            index = found.end()
+        self._continued = line.endswith("\\")

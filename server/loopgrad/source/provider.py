@@ -1,0 +1,235 @@
+"""Where the analysis gets its files: the only door from the pure engine to the file system.
+
+A provider reads each file once and finds the file behind an import as Python would: in the folder of the
+importing file and beyond the packages it is in, in the project's root, its ``src`` folder and the working
+folder. Unsaved texts, and texts that a fix would make, lie over the files (``with_source``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from loopgrad.model import Message
+from loopgrad.source.decode import read_bytes
+from loopgrad.source.discover import STDIN
+from loopgrad.source.errors import SourceError
+from loopgrad.source.file import SourceFile
+
+#: How much text stays in the cache; the trees of that are some hundred megabytes.
+_KEEP_CHARACTERS = 8_000_000
+
+_ROOT_MARKS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", ".git"})
+
+
+class Provider(Protocol):
+    """What the engine asks of the outside."""
+
+    def read(self, path: str) -> SourceFile | None:
+        """A file that parses, or None: never an exception."""
+
+    def resolve(self, module: str, level: int, from_path: str) -> str | None:
+        """The file of ``import module`` (``level`` dots before it) in ``from_path``, or None."""
+
+    def is_checked(self, path: str) -> bool:
+        """Whether findings in this file are reported in its own right."""
+
+    def with_source(self, source: SourceFile) -> Provider:
+        """This provider with one file's text replaced; itself it stays as it is."""
+
+
+class FileProvider:
+    """The file system, with caches and an overlay of texts that are not on disk.
+
+    ``files`` are the checked files: a path that leads to one of them is spelled as it was given.
+    ``roots`` are further folders to import from (an editor's workspace folders).
+    """
+
+    def __init__(self, files: Iterable[str] = (), roots: Iterable[str] = ()) -> None:
+        self._cwd = os.getcwd()
+        self._roots = tuple(roots)
+        self._keys: dict[str, str] = {}
+        self._spelling = {self._key(path): path for path in files}
+        self._cache: dict[str, SourceFile | SourceError] = {}
+        self._overlay: dict[str, SourceFile] = {}
+        self._listings: dict[str, frozenset[str]] = {}
+        self._search: dict[str, tuple[str, ...]] = {}
+
+    # Reading ---------------------------------------------------------------------------------------
+
+    def load(self, path: str) -> SourceFile:
+        """A file, parsed or not; raises the SourceError that says why there is none."""
+        key = self._key(path)
+        if key in self._overlay:
+            return self._overlay[key]
+        if key not in self._cache:
+            try:
+                if path == STDIN:
+                    raise SourceError(path, 1, Message.of("source.missing"))
+                self._cache[key] = SourceFile.load(path)
+            except SourceError as error:
+                self._cache[key] = error
+        found = self._cache[key]
+        if isinstance(found, SourceError):
+            raise SourceError(path, found.line, found.message)
+        return found
+
+    def peek(self, path: str, wanted: Callable[[bytes], bool] | None) -> SourceFile | None:
+        """A file whose bytes are ``wanted`` (None: any), else None and nothing is decoded or kept."""
+        key = self._key(path)
+        if wanted is None or key in self._overlay or key in self._cache:
+            return self.load(path)
+        data = read_bytes(path)
+        if not wanted(data):
+            return None
+        try:
+            self._cache[key] = SourceFile.from_bytes(path, data)
+        except SourceError as error:
+            self._cache[key] = error
+        return self.load(path)
+
+    def read(self, path: str) -> SourceFile | None:
+        try:
+            source = self.load(path)
+            source.tree  # noqa: B018 - a helper that does not parse is out of reach
+        except SourceError:
+            return None
+        return source
+
+    def is_checked(self, path: str) -> bool:
+        return self._key(path) in self._spelling
+
+    def with_source(self, source: SourceFile) -> FileProvider:
+        other = object.__new__(FileProvider)
+        other.__dict__.update(self.__dict__)
+        other._overlay = {**self._overlay, self._key(source.path): source}
+        return other
+
+    def put(self, source: SourceFile) -> None:
+        """Takes in a text that is on no disk, or not yet."""
+        self._overlay[self._key(source.path)] = source
+
+    def put_error(self, error: SourceError) -> None:
+        """Remembers that there is no text: standard input that could not be decoded."""
+        self._cache[self._key(error.path)] = error
+
+    def trim(self) -> None:
+        """Lets go of what was read once that is much: a run over thousands of files cannot keep them all."""
+        kept = sum(len(source.text) for source in self._cache.values() if isinstance(source, SourceFile))
+        if kept > _KEEP_CHARACTERS:
+            self._cache = {key: value for key, value in self._cache.items() if key == STDIN}
+
+    def forget(self, path: str) -> None:
+        """A file has changed, come or gone: what was known of it and of its folder is read again."""
+        key = self._key(path)
+        self._overlay.pop(key, None)
+        self._cache.pop(key, None)
+        self._listings.pop(os.path.dirname(key), None)
+        self._listings.pop(os.path.dirname(self._absolute(path)), None)
+        self._search.clear()
+
+    # Imports ---------------------------------------------------------------------------------------
+
+    def resolve(self, module: str, level: int, from_path: str) -> str | None:
+        folder = os.path.dirname(self._absolute(from_path))
+        parts = [part for part in module.split(".") if part]
+        if level > 0:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            found = self._below(folder, parts)[0]
+        else:
+            found = self._absolute_import(folder, parts)
+        return None if found is None else self._spell(found, from_path)
+
+    def _absolute_import(self, folder: str, parts: list[str]) -> str | None:
+        if not parts:
+            return None
+        if parts[0] in sys.stdlib_module_names:
+            # A script's own folder comes before the standard library, all else after it.
+            places: tuple[str, ...] = () if "__init__.py" in self._listing(folder) else (folder,)
+        else:
+            places = self._places(folder)
+        for place in places:
+            found, decided = self._below(place, parts)
+            if found is not None or decided:
+                return found
+        return None
+
+    def _below(self, folder: str, parts: list[str]) -> tuple[str | None, bool]:
+        """The module's file in a folder, and whether the folder's package of that name decides."""
+        if not parts:
+            init = os.path.join(folder, "__init__.py")
+            return (init if "__init__.py" in self._listing(folder) else None), True
+        decided = False
+        for part in parts[:-1]:
+            listing = self._listing(folder)
+            if part in listing:
+                folder = os.path.join(folder, part)
+                decided = decided or "__init__.py" in self._listing(folder)
+            elif part + ".py" in listing:
+                return None, True  # a module has no submodules
+            else:
+                return None, decided
+        last = parts[-1]
+        listing = self._listing(folder)
+        if last in listing and "__init__.py" in self._listing(os.path.join(folder, last)):
+            return os.path.join(folder, last, "__init__.py"), True
+        if last + ".py" in listing:
+            return os.path.join(folder, last + ".py"), True
+        return None, decided
+
+    def _places(self, folder: str) -> tuple[str, ...]:
+        """The folders that imports of a file in ``folder`` are looked for in."""
+        if folder not in self._search:
+            here = folder
+            places = [here]
+            while "__init__.py" in self._listing(here) and os.path.dirname(here) != here:
+                here = os.path.dirname(here)
+                places.append(here)
+            for root in (self._project_root(here), self._cwd, *self._roots):
+                places += [root, os.path.join(root, "src")]
+            self._search[folder] = tuple(dict.fromkeys(places))
+        return self._search[folder]
+
+    def _project_root(self, folder: str) -> str:
+        here = folder
+        while True:
+            if not _ROOT_MARKS.isdisjoint(self._listing(here)):
+                return here
+            parent = os.path.dirname(here)
+            if parent == here:
+                return folder
+            here = parent
+
+    def _listing(self, folder: str) -> frozenset[str]:
+        """The names in a folder: one look for many imports, and exact in upper and lower case."""
+        if folder not in self._listings:
+            try:
+                self._listings[folder] = frozenset(os.listdir(folder))
+            except (OSError, ValueError):
+                self._listings[folder] = frozenset()
+        return self._listings[folder]
+
+    # Paths -----------------------------------------------------------------------------------------
+
+    def _absolute(self, path: str) -> str:
+        return os.path.normpath(os.path.join(self._cwd, path))
+
+    def _key(self, path: str) -> str:
+        if path not in self._keys:
+            self._keys[path] = path if path == STDIN else os.path.realpath(os.path.join(self._cwd, path))
+        return self._keys[path]
+
+    def _spell(self, found: str, from_path: str) -> str:
+        """The path as it was given, else in the way (relative or absolute) that ``from_path`` is."""
+        given = self._spelling.get(self._key(found))
+        if given is not None:
+            return given
+        if os.path.isabs(from_path):
+            return found
+        try:
+            return os.path.relpath(found, self._cwd)
+        except ValueError:  # another drive
+            return found

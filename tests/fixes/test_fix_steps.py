@@ -1,0 +1,153 @@
+"""Fixes of several steps, and the edits they come out as."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopgrad.fixes import EditError, apply
+from loopgrad.fixes.edits import edits_of, file_edits
+from loopgrad.model import Edit, Range, Step
+
+
+def at(text: str, part: str, nth: int = 1) -> Range:
+    """The range of the nth occurrence of a part that lies on one line."""
+    offset = -1
+    for _ in range(nth):
+        offset = text.index(part, offset + 1)
+    line = text.count("\n", 0, offset) + 1
+    column = offset - (text.rfind("\n", 0, offset) + 1) + 1
+    return Range(line, column, line, column + len(part))
+
+
+def done(text: str, *steps: Step) -> str:
+    return apply(text, file_edits("t.py", text, steps))
+
+
+def test_an_edit_is_as_small_as_can_be():
+    text = "loss.backward(retain_graph=True, inputs=None)\n"
+    (edit,) = file_edits("t.py", text, [Step("delete_argument", "t.py", at(text, "retain_graph=True"))])
+    assert edit == Edit("t.py", Range(1, 15, 1, 34), "")
+
+
+def test_appending_only_inserts():
+    text = "x = a - b\r\n"
+    edits = file_edits("t.py", text, [Step("append", "t.py", Range(1, 5, 1, 10), ".detach()")])
+    assert edits == (
+        Edit("t.py", Range(1, 5, 1, 5), "("),
+        Edit("t.py", Range(1, 10, 1, 10), ").detach()"),
+    )
+
+
+def test_nested_expressions_in_one_fix():
+    text = "x = a - b + c\n"
+    steps = [
+        Step("append", "t.py", at(text, "a - b + c"), ".sum()"),
+        Step("append", "t.py", at(text, "a - b"), ".detach()"),
+        Step("append", "t.py", at(text, "a"), ".item()"),
+        Step("replace", "t.py", at(text, "c"), "f({0})"),
+    ]
+    expected = "x = ((a.item() - b).detach() + f(c)).sum()\n"
+    assert done(text, *steps) == expected
+    assert done(text, *reversed(steps)) == expected
+
+
+def test_two_insertions_at_one_place_keep_their_order():
+    text = "for x in y:\n    h = 1\n"
+    steps = [Step("insert_after", "t.py", at(text, "h = 1"), line) for line in ("a = 1", "b = 2")]
+    assert done(text, *steps) == "for x in y:\n    h = 1\n    a = 1\n    b = 2\n"
+
+
+def test_two_insertions_open_a_suite_once():
+    text = "for x in y: h = 1\n"
+    steps = [Step("insert_after", "t.py", at(text, "h = 1"), line) for line in ("a = 1", "b = 2")]
+    assert done(text, *steps) == "for x in y:\n    h = 1\n    a = 1\n    b = 2\n"
+
+
+def test_a_statement_moves_with_a_change_inside():
+    text = "h = start()\nfor x in y:\n    f(h)\n"
+    steps = [
+        Step("move_into_body", "t.py", at(text, "h = start()"), other=Range(2, 1, 3, 9)),
+        Step("append", "t.py", at(text, "start()"), ".detach()"),
+    ]
+    assert done(text, *steps) == "for x in y:\n    h = start().detach()\n    f(h)\n"
+
+
+def test_statements_around_a_changed_one():
+    text = "def f(x):\n    y = x\n    return y\n"
+    steps = [
+        Step("append", "t.py", at(text, "x", 2), ".detach()"),
+        Step("insert_before", "t.py", at(text, "y = x"), "a = 1"),
+        Step("insert_after", "t.py", at(text, "y = x"), "b = 2"),
+        Step("decorate", "t.py", Range(1, 1, 3, 13), "@cached"),
+    ]
+    assert done(text, *steps) == (
+        "@cached\ndef f(x):\n    a = 1\n    y = x.detach()\n    b = 2\n    return y\n"
+    )
+
+
+def test_torch_is_imported_once_for_two_steps():
+    text = "import os\na = f()\nb = 1\nc = f()\n"
+    steps = [Step("wrap", "t.py", at(text, part), "with torch.no_grad():") for part in ("a = f()", "c = f()")]
+    assert done(text, *steps) == (
+        "import os\nimport torch\nwith torch.no_grad():\n    a = f()\n"
+        "b = 1\nwith torch.no_grad():\n    c = f()\n"
+    )
+
+
+def test_steps_in_two_files():
+    texts = {"a.py": "x = y\n", "b.py": "z = w\n"}
+    steps = [Step("append", path, Range(1, 5, 1, 6), ".detach()") for path in texts]
+    edits = edits_of(steps, texts.__getitem__)
+    assert [edit.path for edit in edits] == ["a.py", "b.py"]
+
+
+def test_a_line_separator_inside_a_string_is_no_line_end():
+    text = "a = '\u2028\x0c'\nx = y\n"
+    assert done(text, Step("append", "t.py", Range(2, 5, 2, 6), ".z")) == "a = '\u2028\x0c'\nx = y.z\n"
+
+
+def test_a_carriage_return_is_a_line_end():
+    text = "a = 1\rx = y\r"
+    assert done(text, Step("insert_after", "t.py", Range(1, 1, 1, 6), "b = 2")) == "a = 1\rb = 2\rx = y\r"
+
+
+def test_steps_that_write_over_each_other_are_refused():
+    text = "a = 1\nb = 2\n"
+    with pytest.raises(EditError):
+        done(
+            text, Step("delete", "t.py", at(text, "a = 1")), Step("wrap", "t.py", at(text, "a = 1"), "if x:")
+        )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step("append", "t.py", Range(9, 1, 9, 2), ".x"),
+        Step("append", "t.py", Range(1, 5, 1, 99), ".x"),
+        Step("append", "t.py", Range(1, 5, 1, 1), ".x"),
+        Step("append", "t.py", Range(1, 5, 1, 6), ".1"),
+        Step("frobnicate", "t.py", Range(1, 1, 1, 6)),
+        Step("replace", "t.py", Range(1, 5, 1, 6), "{0}"),
+        Step("wrap", "t.py", Range(1, 1, 1, 6), "with f(:"),
+        Step("move_before", "t.py", Range(1, 1, 1, 6)),
+    ],
+)
+def test_what_does_not_fit_is_refused(step):
+    with pytest.raises(EditError):
+        file_edits("t.py", "a = b\n", [step])
+
+
+@pytest.mark.parametrize("text", ["a = (\n", "a = '\x00'\n", ""])
+def test_a_file_that_does_not_parse_is_left_alone(text):
+    with pytest.raises(EditError):
+        file_edits("t.py", text, [Step("suppress", "t.py", Range(1, 1, 1, 1), "LG101")])
+
+
+def test_overlapping_edits_are_refused():
+    edits = [Edit("t.py", Range(1, 1, 1, 3), "x"), Edit("t.py", Range(1, 2, 1, 4), "y")]
+    with pytest.raises(EditError):
+        apply("abcdef\n", edits)
+
+
+def test_a_byte_order_mark_takes_no_column():
+    assert apply("\ufeffx = y\n", [Edit("t.py", Range(1, 1, 1, 2), "z")]) == "\ufeffz = y\n"

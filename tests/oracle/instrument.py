@@ -1,0 +1,92 @@
+"""The source pass that lets a run tell in which iteration of which loop it is.
+
+Every loop gets a call before it, one at the start of its body and one after it (in a `finally`, so that
+`break`, `return` and exceptions pass it too). Comprehensions tick as well. A loop is named by its line.
+Injected nodes take the positions of what they stand beside, so that tracebacks keep their lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from itertools import product
+from types import CodeType
+from typing import cast
+
+FILE = "<program>"
+STEPS = re.compile(r"^(\s*N = )\d+$", re.M)
+FLAG = re.compile(r"add_argument\(\s*['\"]--(\w+)['\"],\s*action=['\"]store_true['\"]")
+
+
+def _call(name: str, line: int, near: ast.AST) -> ast.Expr:
+    call = ast.Call(ast.Name(name, ast.Load()), [ast.Constant(line)], [])
+    return cast("ast.Expr", _at(ast.Expr(call), near))
+
+
+def _at(node: ast.AST, near: ast.AST) -> ast.AST:
+    for part in ast.walk(node):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, near)
+    return ast.fix_missing_locations(node)
+
+
+class _Loops(ast.NodeTransformer):
+    def _loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
+        self.generic_visit(node)
+        line = node.lineno
+        node.body.insert(0, _call("__tick__", line, node.body[0]))
+        guarded = ast.Try(body=[node], handlers=[], orelse=[], finalbody=[_call("__leave__", line, node)])
+        return [_call("__enter__", line, node), cast("ast.stmt", _at(guarded, node))]
+
+    visit_For = _loop
+    visit_While = _loop
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.AST:
+        self.generic_visit(node)
+        tick = _call("__tick__", node.lineno, node.elt).value
+        pair = ast.Tuple([tick, node.elt], ast.Load())
+        node.elt = cast("ast.expr", _at(ast.Subscript(pair, ast.Constant(1), ast.Load()), node.elt))
+        if isinstance(node, ast.GeneratorExp):
+            return node
+        enter = _call("__enter__", node.lineno, node).value
+        both = ast.Tuple([enter, node], ast.Load())
+        return _at(ast.Subscript(both, ast.Constant(1), ast.Load()), node)
+
+    visit_ListComp = _comprehension
+    visit_SetComp = _comprehension
+    visit_GeneratorExp = _comprehension
+
+
+@dataclass(frozen=True)
+class Instrumented:
+    """A program ready to run, and where its loops are: `(line, first, last line of the body)`."""
+
+    code: CodeType
+    loops: tuple[tuple[int, int, int], ...]
+
+
+def instrument(source: str) -> Instrumented:
+    """Compile a program with its loops instrumented."""
+    tree = ast.parse(source)
+    loops = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.While)):
+            loops.append((node.lineno, node.body[0].lineno, node.body[-1].end_lineno or node.lineno))
+        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+            loops.append((node.lineno, node.lineno, node.end_lineno or node.lineno))
+    tree = ast.fix_missing_locations(_Loops().visit(tree))
+    return Instrumented(compile(tree, FILE, "exec"), tuple(loops))
+
+
+def with_steps(source: str, steps: int) -> str | None:
+    """The program with its line `N = <number>` changed; None if it has no such line."""
+    changed, hits = STEPS.subn(rf"\g<1>{steps}", source, count=1)
+    return changed if hits else None
+
+
+def assignments(source: str) -> list[tuple[str, ...]]:
+    """Every command line that the program's unknown conditions allow (at most five flags vary)."""
+    flags = list(dict.fromkeys(FLAG.findall(source)))[:5]
+    choices = product((False, True), repeat=len(flags))
+    return [tuple(f"--{flag}" for flag, on in zip(flags, chosen, strict=True) if on) for chosen in choices]

@@ -1,0 +1,78 @@
+"""Judging one program: run it, ask the analyser, compare, and try every preferred fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import adapter, compare
+from .compare import Disagreement
+from .limits import TooLong, time_limit
+from .observe import RAISING, Run, observe
+
+ANALYSIS_LIMIT = 20.0
+SPEAKING = {*RAISING, "grows"}
+
+
+def _ask(source: str) -> dict[str, Any]:
+    try:
+        with time_limit(ANALYSIS_LIMIT):
+            return adapter.analyse(source)
+    except TooLong:
+        raise adapter.Broken("took too long") from None
+    except (adapter.Broken, adapter.Unavailable):
+        raise
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        where = f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}" if trace else ""
+        raise adapter.Broken(f"{type(error).__name__} in {where}: {str(error)[:100]}") from error
+
+
+def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagreement]:
+    found = []
+    for finding in report["findings"]:
+        for fix in finding.get("fixes", ()):
+            if not fix.get("preferred"):
+                continue
+            about = f"{finding['code']} {fix['kind']}"
+            try:
+                fixed = adapter.apply_edits(source, fix["edits"])
+                again = _ask(fixed)
+            except (adapter.Broken, KeyError, TypeError) as error:
+                found.append(Disagreement("fix", about, f"cannot be judged: {error}"))
+                continue
+            if any(f["outcome"] in SPEAKING for f in again["findings"]):
+                continue
+            problem = compare.fix_problem(runs, observe(fixed), fix.get("stops_training") or [])
+            if problem:
+                found.append(Disagreement("fix", about, problem))
+    return found
+
+
+def judge(source: str, ask: bool = True) -> dict[str, Any]:
+    """All that is to be known about a program, as plain data.
+
+    Keys: `runs`, `report` (None without an analyser), `disagreements`, `weak` (see `could_be_certain`).
+    """
+    runs = observe(source)
+    verdict: dict[str, Any] = {
+        "runs": [run.data() for run in runs],
+        "report": None,
+        "disagreements": [],
+        "weak": False,
+    }
+    if not ask or any(run.outcome == "error" for run in runs):
+        return verdict
+    try:
+        report = _ask(source)
+        verdict["report"] = report
+        found = list(compare.compare(source, report, runs)) + _fixes(source, report, runs)
+        verdict["weak"] = compare.could_be_certain(report["findings"], runs)
+    except adapter.Unavailable:
+        return verdict
+    except (adapter.Broken, KeyError, TypeError) as error:
+        about = str(error).split(":")[0][:60]
+        found = [Disagreement("broken", about, f"{type(error).__name__}: {str(error)[:200]}")]
+    verdict["disagreements"] = [(d.kind, d.about, d.detail) for d in found]
+    return verdict

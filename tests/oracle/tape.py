@@ -1,0 +1,272 @@
+"""What is recorded while a program runs in PyTorch: passes, freed nodes, kept generations, training.
+
+All backward-like calls go through `Variable._execution_engine`, which is replaced by a proxy. A node's
+`metadata` lives as long as the node itself, so marks are put there: `freed` after a pass that does not
+retain, `held` when a loop ends while something live still reaches the node.
+
+Growth counts *generations*: the distinct iterations of a loop in which nodes were born that are still
+reachable from a live tensor when the loop ends, less those that a later backward consumes. A node's
+birth is known from its sequence number, which is compared with the numbers at the loop's ticks.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+
+from .instrument import FILE
+
+Graph = Any
+_VIEWS = (
+    "View",
+    "Alias",
+    "Select",
+    "Slice",
+    "Squeeze",
+    "Unsqueeze",
+    "Expand",
+    "T",
+    "Transpose",
+    "Permute",
+    "Reshape",
+)
+VIEWS = tuple(f"{name}Backward" for name in _VIEWS)
+
+
+class Activation:
+    """One run of a loop from its start to its end."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.ticks: list[int] = []
+        self.held: set[int] = set()
+        self.consumed: set[int] = set()
+
+
+class Tape:
+    """The record of one run."""
+
+    def __init__(self) -> None:
+        self.active: dict[int, list[Activation]] = {}
+        self.ended: list[Activation] = []
+        self.passes = 0
+        self.silent: dict[str, tuple[int, int]] = {}
+        self.reached: set[str] = set()
+        self.held: set[str] = set()
+        self.trained: set[str] = set()
+        self.names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        self.versions: list[dict[int, int]] = []
+        self.started = torch.autograd._get_sequence_nr()
+
+    # loops
+
+    def enter(self, line: int) -> None:
+        self.active.setdefault(line, []).append(Activation(line))
+
+    def tick(self, line: int) -> None:
+        runs = self.active.setdefault(line, [])
+        if not runs:
+            runs.append(Activation(line))
+        runs[-1].ticks.append(torch.autograd._get_sequence_nr())
+
+    def leave(self, line: int) -> None:
+        run = self.active[line].pop()
+        run.ticks.append(torch.autograd._get_sequence_nr())
+        self.ended.append(run)
+        if sys.exc_info()[0] is None and len(run.ticks) > 4:
+            self._measure(run)
+
+    def iterations(self, line: int) -> int:
+        """How many iterations the newest run of a loop has begun."""
+        runs = self.active.get(line)
+        if runs:
+            return len(runs[-1].ticks)
+        return next((len(run.ticks) - 1 for run in reversed(self.ended) if run.line == line), 0)
+
+    def _measure(self, run: Activation) -> None:
+        for node in reachable(live_roots()):
+            number = node._sequence_nr()
+            if number < self.started or number >= 1 << 62:
+                continue
+            born = bisect_right(run.ticks, number)
+            if born:
+                run.held.add(born)
+                node.metadata.setdefault("held", []).append((run, born))
+
+    def generations(self) -> dict[int, int]:
+        """For each loop, the most generations that one of its runs left alive for good."""
+        most: dict[int, int] = {}
+        for run in self.ended:
+            most[run.line] = max(most.get(run.line, 0), len(run.held - run.consumed))
+        return most
+
+    def longest(self) -> dict[int, int]:
+        """For each loop, the most iterations that one of its runs had."""
+        most: dict[int, int] = {}
+        for run in self.ended:
+            most[run.line] = max(most.get(run.line, 0), len(run.ticks) - 1)
+        return most
+
+    # passes
+
+    def run_backward(self, engine: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Stand in for the engine's `run_backward(outputs, grads, keep_graph, create_graph, inputs, ...)`."""
+        outputs, keep_graph, inputs = args[0], bool(args[2]), args[4] if len(args) > 4 else ()
+        roots = [t.grad_fn if isinstance(t, torch.Tensor) else t.node for t in outputs]
+        nodes = executed([n for n in roots if n is not None], inputs)
+        self._name_leaves(nodes, args[0], inputs)
+        stale = [node for node in nodes if "freed" in node.metadata]
+        result = engine(*args, **options)
+        self.passes += 1
+        if stale:
+            self._note_silent(stale)
+        self.versions.append({id(leaf): leaf._version for leaf in leaves(nodes)})
+        for node in nodes:
+            for run, born in node.metadata.get("held", ()):
+                run.consumed.add(born)
+            if not keep_graph and not hasattr(node, "variable"):
+                node.metadata.setdefault("freed", self.passes)
+        return result
+
+    def _note_silent(self, stale: list[Graph]) -> None:
+        starts = [runs[-1].ticks[-1] for runs in self.active.values() if runs and runs[-1].ticks]
+        computing = [n for n in stale if not n.name().startswith(VIEWS)]
+        older = [n for n in computing if n._sequence_nr() < max(starts, default=0)]
+        kind = "carried" if older and self._matters(older) else "shared"
+        self.silent.setdefault("views" if not computing else kind, (_line(), self.passes))
+
+    def _matters(self, older: list[Graph]) -> bool:
+        """Is a gradient wrong or counted twice: built in an earlier iteration, or a leaf has changed since?"""
+        starts = [runs[-1].ticks[0] for runs in self.active.values() if runs and runs[-1].ticks]
+        if any(node._sequence_nr() >= min(starts, default=0) for node in older):
+            return True
+        for node in older:
+            then = self.versions[node.metadata["freed"] - 1]
+            if any(then.get(id(leaf), leaf._version) != leaf._version for leaf in leaves(reachable([node]))):
+                return True
+        return False
+
+    def _name_leaves(self, nodes: list[Graph], outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
+        self.reached.update(self._name(leaf) for leaf in leaves(nodes))
+        for value in outputs:
+            if isinstance(value, torch.Tensor) and value.is_leaf:
+                self.reached.add(self._name(value))
+
+    def stepping(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        """A hook before each optimizer step."""
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                name = self._name(parameter)
+                self.held.add(name)
+                if parameter.grad is not None:
+                    self.trained.add(name)
+
+    def _name(self, leaf: torch.Tensor) -> str:
+        """What the program calls a leaf: a name in a frame, an attribute, a module's parameter."""
+        known = self.names.get(id(leaf))
+        if known is None or known[0]() is not leaf:
+            self.names[id(leaf)] = known = (weakref.ref(leaf), _find(leaf))
+        return known[1]
+
+
+def _frames() -> Iterator[FrameType]:
+    """The frames of the program that is run, innermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == FILE:
+            yield frame
+        frame = frame.f_back
+
+
+def _line() -> int:
+    return next((frame.f_lineno for frame in _frames()), 0)
+
+
+def _find(leaf: torch.Tensor) -> str:
+    frames = list(_frames())
+    for scope in [frame.f_locals for frame in frames] + [frame.f_globals for frame in frames[-1:]]:
+        for name, value in scope.items():
+            if value is leaf and name not in ("self", "value", "p", "q", "v"):
+                return name
+            found = _inside(leaf, value)
+            if found and name == "self":
+                return found
+            if found:
+                return f"{name}.{found}"
+    return f"leaf of {tuple(leaf.shape)}"
+
+
+def _inside(leaf: torch.Tensor, value: object) -> str:
+    if isinstance(value, torch.nn.Module):
+        return next((path for path, parameter in value.named_parameters() if parameter is leaf), "")
+    if type(value).__module__ == "__main__" and hasattr(value, "__dict__"):
+        for path, inner in vars(value).items():
+            if inner is leaf:
+                return path
+            found = _inside(leaf, inner) if isinstance(inner, torch.nn.Module) else ""
+            if found:
+                return f"{path}.{found}"
+    return ""
+
+
+def leaves(nodes: Iterable[Graph]) -> list[torch.Tensor]:
+    """The leaves that the nodes accumulate into."""
+    found = [getattr(node, "variable", None) for node in nodes]
+    return [leaf for leaf in found if leaf is not None]
+
+
+def live_roots() -> list[Graph]:
+    """The nodes that any live tensor holds (what existed before the run is frozen out of the collector)."""
+    gc.collect()
+    roots = []
+    for value in gc.get_objects():
+        if isinstance(value, torch.Tensor):
+            if value.grad_fn is not None:
+                roots.append(value.grad_fn)
+            elif value.is_leaf and value.grad is not None and value.grad.grad_fn is not None:
+                roots.append(value.grad.grad_fn)
+    return roots
+
+
+def reachable(roots: list[Graph]) -> list[Graph]:
+    """Every node that the roots lead to."""
+    seen: dict[Graph, None] = {}
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen[node] = None
+        stack.extend(following for following, _ in node.next_functions)
+    return list(seen)
+
+
+def executed(roots: list[Graph], inputs: Any) -> list[Graph]:
+    """The nodes that a pass runs: all, or with `inputs` those on a way to one of them."""
+    nodes = reachable(roots)
+    if not inputs:
+        return nodes
+    if not all(t.requires_grad for t in inputs if isinstance(t, torch.Tensor)):
+        return []
+    edges = [torch.autograd.graph.get_gradient_edge(t) if isinstance(t, torch.Tensor) else t for t in inputs]
+    targets = {edge.node for edge in edges}
+    below: dict[Graph, list[Graph]] = {}
+    for node in nodes:
+        for following, _ in node.next_functions:
+            if following is not None:
+                below.setdefault(following, []).append(node)
+    needed: set[Graph] = set()
+    stack = [user for target in targets for user in below.get(target, [])]
+    while stack:
+        node = stack.pop()
+        if node not in needed:
+            needed.add(node)
+            stack.extend(below.get(node, []))
+    return [node for node in nodes if node in needed or (node in targets and hasattr(node, "variable"))]

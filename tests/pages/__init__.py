@@ -1,0 +1,1 @@
+"""The rules' pages are tests: their blocks are analysed and run."""

@@ -1,0 +1,1 @@
+"""Runs a script under real PyTorch and says what became of its autograd graphs."""
