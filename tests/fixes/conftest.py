@@ -17,10 +17,8 @@ MARKS = re.compile("[«»‹›]")
 def unmarked(marked: str) -> tuple[str, Range, Range | None]:
     """The text without marks, the range between « and », and the one between ‹ and › if there is one."""
     offsets: dict[str, int] = {}
-    removed = 0
-    for match in MARKS.finditer(marked):
+    for removed, match in enumerate(MARKS.finditer(marked)):
         offsets[match.group()] = match.start() - removed
-        removed += 1
     text = MARKS.sub("", marked)
     doc = document(text)
     lift = len(doc.bom)

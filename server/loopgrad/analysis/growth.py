@@ -71,7 +71,8 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             if id(value) in seen:
                 continue
             seen.add(id(value))
-            inner = ("in", value, place) if kind is not tuple else place
+            # What a container inside a container holds counts for the outermost one.
+            inner = ("in", value, place) if kind is not tuple and place[0] != "in" else place
             if kind is LList and value.bounded is not None:
                 continue
             items = value.values() if kind is LDict else value
@@ -80,7 +81,8 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             if id(value) in seen:
                 continue
             seen.add(id(value))
-            stack.extend((("attribute", id(value), k), v) for k, v in value.attrs.items())
+            kept = place[0] == "in"
+            stack.extend((place if kept else ("attribute", id(value), k), v) for k, v in value.attrs.items())
             if isinstance(value.data, (tuple, LList, LDict, LSet)):
                 stack.append((place, value.data))
         elif kind is Func:
@@ -182,6 +184,16 @@ def _training(rt: Any) -> bool:
     return any(o.attrs.get("training") is not False for o in rt.modules_made)
 
 
+def within_a_step(candidate: Candidate) -> bool:
+    """Whether the loop is a part of one training step: what it collects is dropped with the step.
+
+    A loop over time steps or layers that runs no backward, inside of a loop that itself steps, would have to
+    grow over the outer iterations to be growth.
+    """
+    loop, outer = candidate.loop, candidate.loop.parent
+    return loop.backwards == 0 and outer is not None and outer.direct > 0 and bool(candidate.observation.facts["training"])
+
+
 def settle(rt: Any) -> None:
     """At the end of a run: keep the candidates that no later backward consumed."""
     for candidate in rt.growth:
@@ -190,6 +202,8 @@ def settle(rt: Any) -> None:
             if node.consumed is not None and node.consumed.index >= candidate.index:
                 retained = node.consumed.retain and iteration_in(node.consumed.where, candidate.loop) is not None
                 consumed = consumed or not retained
+        if within_a_step(candidate):
+            continue
         if not consumed:
             rt.seen.append(candidate.observation)
     rt.growth = []

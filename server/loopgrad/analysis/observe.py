@@ -139,16 +139,36 @@ def crossing(roots: Iterable[Node], old: Any) -> list[tuple[Node, Node | None]]:
     return list(unique.values())
 
 
-def stale_below(node: Node) -> bool:
-    """Whether a walk from here meets a freed node that saved something."""
-    return any(n.freed is not None and n.saves != NEVER for n in reachable([node]))
+def stale_below(node: Node, run: Pass) -> bool:
+    """Whether a walk from here meets a node that saved something and an earlier pass freed."""
+    return any(n.freed is not None and n.freed is not run and n.saves != NEVER for n in reachable([node]))
 
 
-def last_store(node: Node, before: Any = None) -> Store | None:
-    """The statement that stored the value last (of those that ``before`` accepts)."""
-    stores = node.stores or []
-    chosen = [s for s in stores if before is None or before(s)]
-    return chosen[-1] if chosen else None
+def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
+    """The statement that put the value where it lives on, of those that ``before`` accepts.
+
+    An attribute or a container outlives calls; a name does while its function runs. Among what is left
+    the last store counts.
+    """
+    stores = [s for s in node.stores or [] if before is None or before(s)]
+    if not stores:
+        return None
+    lasting = [s for s in stores if s.kind in ("attribute", "append")]
+    if lasting:
+        return lasting[-1]
+    active = {id(link) for link in here.chain()}
+    alive = [s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None]
+    return (alive or stores)[-1]
+
+
+def frame_of(where: Where) -> int | None:
+    """The call that a moment is in, as an identity; None at module level."""
+    link: Where | None = where
+    while link is not None:
+        if link.loop is None and link.site is not None:
+            return id(link)
+        link = link.parent
+    return None
 
 
 def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Observation:
@@ -164,13 +184,15 @@ def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Nod
         k = iteration_in(n.where, loop)
         return k is None or k < now
 
-    edges = [(n, c) for n, c in crossing(roots, is_old) if stale_below(n)]
+    edges = [(n, c) for n, c in crossing(roots, is_old) if stale_below(n, run)]
     if not edges:
         return shared(rt, node, freed, run, roots)
     inside = [(n, c) for n, c in edges if iteration_in(n.where, loop) is not None]
     if inside:
         return carried(rt, inside, node, freed, run, loop, now)
-    return outside(rt, edges, node, freed, run, loop, now)
+    # What was built outside may be larger than what is walked again: name the part that was freed.
+    part = [(n, c) for n, c in crossing(roots, lambda n: n.freed is not None and n.freed is not run) if stale_below(n, run)]
+    return outside(rt, part or edges, node, freed, run, loop, now)
 
 
 def _raise_step(run: Pass, iteration: int | None, key: str) -> Step:
@@ -184,7 +206,7 @@ def carried(
     carriers: list[Carrier] = []
     pairs: list[tuple[Store | None, Node]] = []
     for node, _ in edges:
-        store = last_store(node, lambda s: (iteration_in(s.where, loop) or 0) < now)
+        store = last_store(node, run.where, lambda s: (iteration_in(s.where, loop) or 0) < now)
         pairs.append((store, node))
     named = [(s, n) for s, n in pairs if s is not None]
     named.sort(key=lambda p: (p[0].site.line, p[0].text))  # type: ignore[union-attr]
@@ -198,7 +220,7 @@ def carried(
     seen.carriers = carriers
     seen.iteration, seen.loop = now, loop.site
     if loop.implicit:
-        seen.loop = None
+        seen.loop, seen.iteration = innermost(run.where)
     seen.raised = run.site
     _story(seen, stale, first_node, freed, run, loop, now)
     for c in carriers:
@@ -237,17 +259,19 @@ def outside(
     """LG102: built before the loop, reached by every iteration's backward."""
     places: list[tuple[Site, Node]] = []
     for node, _ in edges:
-        depth = Parting(node.where, run.where).common
+        store = last_store(node, run.where, lambda s: iteration_in(s.where, loop) is None) or last_store(node, run.where)
+        # The call, in the frame that keeps the value, through which it was built.
+        depth = Parting(node.where, store.where if store is not None else run.where).common
         places.append((lift(node.site or run.site, node.where, depth), node))
     places.sort(key=lambda p: p[0].line)
     site, first = places[0]
     seen = Observation("outside", "second-backward", site)
     seen.iteration, seen.loop = now, loop.site
     if loop.implicit:
-        seen.loop = None
+        seen.loop, seen.iteration = innermost(run.where)
     seen.raised = run.site
     for _, node in places:
-        store = last_store(node, lambda s: iteration_in(s.where, loop) is None) or last_store(node)
+        store = last_store(node, run.where, lambda s: iteration_in(s.where, loop) is None) or last_store(node, run.where)
         if store is not None and all(c.text != store.text for c in seen.carriers):
             seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
     leaves = {id(n.leaf): n.leaf for n in reachable([n for _, n in places]) if n.leaf is not None}
@@ -275,8 +299,8 @@ def _in_eval(rt: Any, leaves: Iterable[Tensor]) -> bool:
 
 def shared(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Observation:
     """LG103: two backwards of one pass share a part."""
-    edges = crossing(roots, lambda n: n.freed is not None)
-    edges = [(n, c) for n, c in edges if stale_below(n)] or edges
+    edges = crossing(roots, lambda n: n.freed is not None and n.freed is not run)
+    edges = [(n, c) for n, c in edges if stale_below(n, run)] or edges
     edges.sort(key=lambda e: e[0].seq)
     top, use = edges[0] if edges else (node, None)
     depth = Parting(freed.where, run.where).common
@@ -287,7 +311,7 @@ def shared(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Ob
     built = lift(top.site or run.site, top.where, min(depth, Parting(top.where, run.where).common))
     seen.steps.append(Step("built", built, seen.iteration, "built", op=top.op))
     seen.steps.append(Step("freed", freed.site, seen.iteration, "freed"))
-    store = last_store(top)
+    store = last_store(top, run.where)
     if store is not None:
         seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
         seen.steps.append(Step("stored", store.site, seen.iteration, "stored", name=store.text))
@@ -310,7 +334,7 @@ def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
     apart = Parting(node.where, run.where)
     seq = modified[3] if modified is not None else node.seq
     edges = crossing(roots, lambda n: n.seq <= seq)
-    pairs = [(last_store(n), n, c) for n, c in edges if any(m is node for m in reachable([n]))]
+    pairs = [(last_store(n, run.where), n, c) for n, c in edges if any(m is node for m in reachable([n]))]
     named = [p for p in pairs if p[0] is not None]
     if named:
         store = named[0][0]

@@ -72,13 +72,16 @@ class Where:
 class LoopRun:
     """One execution of a loop from its first iteration to its last. ``site`` is the loop statement."""
 
-    __slots__ = ("backwards", "implicit", "site", "kind")
+    __slots__ = ("backwards", "direct", "implicit", "kind", "parent", "site")
 
     def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
         self.site = site
         self.kind = kind
         self.implicit = implicit
+        #: Backwards run inside of it, and those of which it is the innermost loop.
         self.backwards = 0
+        self.direct = 0
+        self.parent: LoopRun | None = None
 
 
 class Parting:

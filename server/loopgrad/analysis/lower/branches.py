@@ -12,7 +12,8 @@ import ast
 from typing import Any
 
 from ..runtime import CONST, Abort, Budget, Ended, Frame, Log, Raised, relevant
-from ..values import MISSING, LList, LSet, Sym
+from ..tape import Tensor
+from ..values import MISSING, LDict, LList, LSet, Sym
 from .expressions import lower
 from .scope import Scope
 from .statements import Run, block
@@ -197,7 +198,9 @@ def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other
     if obj is rt.assign or obj is rt.facts:
         return
     if mine is MISSING:
-        rt.put(obj, name, other)
+        # An entry under an unknown key may be there or not; the entries that are there stand for it.
+        if not (type(obj) is LDict and type(name) in (Sym, Tensor)):
+            rt.put(obj, name, other)
     elif other is MISSING:
         return
     elif _plain(mine) and _plain(other):

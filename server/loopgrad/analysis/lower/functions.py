@@ -37,7 +37,7 @@ class Code:
         body = self.node.body
         inner = Scope("function", self.name, self.scope.file, self.scope)
         inner = bind(inner, [body] if isinstance(self.node, ast.Lambda) else body, self.args)
-        self.captured = inner.captured
+        self.captured = inner.captured | names_inside(body if isinstance(body, list) else [body]) & inner.locals
         if isinstance(self.node, ast.Lambda):
             inner.stmt = self.scope.stmt
             expr = lower(body, inner)
@@ -51,6 +51,22 @@ class Code:
             self.run = lambda f: None
         else:
             self.run = block(body, inner)
+
+
+def names_inside(body: list[Any]) -> set[str]:
+    """The names that functions, generators and classes inside a body read: these variables outlive the call.
+
+    Inner functions are lowered at their first call, which may come after this one has returned.
+    """
+    names: set[str] = set()
+    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
+    while stack:
+        node, inner = stack.pop()
+        if inner and isinstance(node, ast.Name):
+            names.add(node.id)
+        inside = inner or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef))
+        stack.extend((child, inside) for child in ast.iter_child_nodes(node))
+    return names
 
 
 def lower_function(node: Any, scope: Scope) -> Callable[[Frame], Any]:

@@ -112,6 +112,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
         loop = LoopRun(site, "for")
         parent = rt.where
         plan = Plan(rt, source.length, source.random, source.items)
+        loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i: int | None = 0
         cut = False
@@ -119,10 +120,11 @@ def lower_for(node: Any, scope: Scope) -> Run:
         try:
             while True:
                 assert i is not None
+                # Fetching the element is part of its iteration: a loader's collation records there.
+                rt.where = Where(parent, None, loop, i + 1)
                 item = source.get(i)
                 if item is MISSING:
                     break
-                rt.where = Where(parent, None, loop, i + 1)
                 if counters:
                     before = numbers(f, counters)
                 store(f, item)
@@ -159,6 +161,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
         loop = LoopRun(site, "while")
         parent = rt.where
         plan = Plan(rt, None, False)
+        loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i = 0
         cut = broke = False

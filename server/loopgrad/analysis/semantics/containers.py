@@ -20,6 +20,8 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
     if fn is not None:
         found: Method = fn
         return Native(name, lambda rt_, site_, args, kwargs: found(rt_, site_, obj, args, kwargs))
+    if type(obj) is tuple and name in _FIELDS and len(obj) > _FIELDS[name]:
+        return obj[_FIELDS[name]]
     if type(obj) in CONST and hasattr(obj, name):
         value = getattr(obj, name)
         if not callable(value):
@@ -30,6 +32,14 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
     if not hasattr(obj, name):
         raise Raised("AttributeError")
     return Native(name, lambda rt_, site_, args, kwargs: rt_.fresh(site_))
+
+
+#: The fields of the named tuples that torch returns (``topk(...).values``), by position.
+_FIELDS = {
+    "values": 0, "indices": 1, "eigenvalues": 0, "eigenvectors": 1, "Q": 0, "R": 1, "U": 0, "S": 1, "Vh": 2, "V": 2,
+    "sign": 0, "logabsdet": 1, "solution": 0, "L": 0, "LU": 0, "pivots": 1, "mantissa": 0, "exponent": 1, "L_": 0,
+    "output": 0, "counts": 1,
+}
 
 
 def _constant_call(rt: Any, site: Any, fn: Any, args: list, kwargs: dict) -> Any:

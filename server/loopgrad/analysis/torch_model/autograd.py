@@ -59,6 +59,8 @@ def backward(
     rt.passes.append(run)
     for loop in rt.loops:
         loop.backwards += 1
+    if rt.loops:
+        rt.loops[-1].direct += 1
     try:
         executed = run_backward(roots, run, inputs, accumulate=not collect)
     except TapeError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from ..knowledge import torch_table as table
-from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
+from ..lower.scope import text_of
+from ..tape import ALWAYS, DEPENDS, NEVER, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
 from .tensors import _ANSWERS, binary, bump, saved_entry
@@ -46,6 +48,7 @@ def modify(rt: Any, t: Tensor, name: str, others: list[Any], site: Site | None, 
     else:
         node = rt.record(name, tuple(e for e in (old, *edges) if e is not None), saves, site, saved)
     node.guess = max((e.guess for e in node.inputs), default=0)
+    remember(rt, node, site)
     bump(rt, t, site, name)
     if saved and saved[-1][3] == "result":
         node.saved = (*saved[:-1], (t.storage, t.storage.version, node, "result"))
@@ -58,6 +61,22 @@ def modify(rt: Any, t: Tensor, name: str, others: list[Any], site: Site | None, 
         t.leaf_grad = False
         t.gen += 1
     return t
+
+
+def remember(rt: Any, node: Node, site: Site | None) -> None:
+    """An in-place operation stores into what it modifies, under the name that the user wrote."""
+    if site is None:
+        return
+    at: Any = site.node
+    while isinstance(at, ast.Call) and isinstance(at.func, ast.Attribute):
+        at = at.func.value
+    if isinstance(at, ast.AugAssign):
+        at = at.target
+    if isinstance(at, ast.Subscript):
+        at = at.value
+    if isinstance(at, (ast.Name, ast.Attribute)):
+        kind = "attribute" if isinstance(at, ast.Attribute) else "name"
+        node.stores = [Store(site, text_of(at), rt.where, kind, "tensor")]
 
 
 def _saves(name: str, profile: Any, t: Tensor, others: list[Any]) -> tuple[int, tuple]:
@@ -116,6 +135,7 @@ def modify_slice(rt: Any, t: Tensor, value: Any, site: Site) -> None:
     inputs = tuple(e for e in (under, edge) if e is not None)
     node = rt.record("copy_slices", inputs, ALWAYS, site)
     node.guess = max((e.guess for e in inputs), default=0)
+    remember(rt, node, site)
     bump(rt, t, site, "setitem")
     base.node = node
     base.leaf_grad = False
