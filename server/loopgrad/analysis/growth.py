@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .observe import Carrier, Observation, Step, innermost, iteration_in
+from .observe import Carrier, Observation, Step, innermost, iteration_in, last_store
 from .tape import Node, Tensor, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 from .where import LoopRun, lift
@@ -49,16 +49,17 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
 def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
     """Every live place that holds graphs: (the place, the nodes it holds directly)."""
     found: dict[Any, tuple[Any, list[Node]]] = {}
-    seen: set[int] = set()
-    stack: list[tuple[Any, Any]] = []
+    whole: set[int] = set()
+    #: (the place, the value, what was visited: within one outermost container each thing counts once)
+    stack: list[tuple[Any, Any, set[int]]] = []
     for table in rt.globals.values():
-        stack.extend((("name", k), v) for k, v in table.items() if not k.startswith("__"))
+        stack.extend((("name", k), v, whole) for k, v in table.items() if not k.startswith("__"))
     for frame in rt.frames:
         while frame is not None:
-            stack.extend((("name", k), v) for k, v in frame.vars.items())
+            stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
             frame = frame.outer
     while stack:
-        place, value = stack.pop()
+        place, value, seen = stack.pop()
         kind = type(value)
         if kind is Tensor or kind is Sym:
             if kind is Tensor and value.grad is not None and value.grad.node is not None:
@@ -67,39 +68,44 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             if node is not None:
                 found.setdefault(_id(place), (place, []))[1].append(node)
             continue
-        if kind in (LList, tuple, LDict, LSet):
-            if id(value) in seen:
+        if kind is tuple:
+            stack.extend((place, v, seen) for v in value)
+            continue
+        if kind in (LList, LDict, LSet):
+            if id(value) in seen or kind is LList and value.bounded is not None:
                 continue
             seen.add(id(value))
-            # What a container inside a container holds counts for the outermost one.
-            inner = ("in", value, place) if kind is not tuple and place[0] != "in" else place
-            if kind is LList and value.bounded is not None:
-                continue
             items = value.values() if kind is LDict else value
-            stack.extend((inner, v) for v in items)
+            if place[0] == "in":
+                # What a container inside a container holds counts for the outermost one.
+                stack.extend((place, v, seen) for v in items)
+            else:
+                inside = ("in", value, place)
+                mine: set[int] = {id(value)}
+                stack.extend((inside, v, mine) for v in items)
         elif kind is Obj:
             if id(value) in seen:
                 continue
             seen.add(id(value))
             kept = place[0] == "in"
-            stack.extend((place if kept else ("attribute", id(value), k), v) for k, v in value.attrs.items())
+            stack.extend((place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items())
             if isinstance(value.data, (tuple, LList, LDict, LSet)):
-                stack.append((place, value.data))
+                stack.append((place, value.data, seen))
         elif kind is Func:
             if id(value) not in seen:
                 seen.add(id(value))
                 frame = value.outer
-                while frame is not None and id(frame) not in seen:
-                    seen.add(id(frame))
-                    stack.extend((("name", k), v) for k, v in frame.vars.items())
+                while frame is not None and id(frame) not in whole:
+                    whole.add(id(frame))
+                    stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
                     frame = frame.outer
-                stack.extend((place, d) for d in value.defaults)
+                stack.extend((place, d, seen) for d in value.defaults)
         elif kind is Bound:
-            stack.append((place, value.self))
+            stack.append((place, value.self, seen))
         elif kind is Partial:
-            stack.extend((place, a) for a in value.args)
+            stack.extend((place, a, seen) for a in value.args)
         elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
-            stack.extend((("name", k), v) for k, v in value.source.vars.items())
+            stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
     return list(found.values())
 
 
@@ -139,9 +145,7 @@ def report(
 ) -> None:
     tops = sorted(nodes, key=lambda n: n.seq)
     top = tops[-1]
-    store = _store_of(top, place) or (_store_of(newest, place) if newest is not None else None)
-    if store is None and newest is not None and newest.stores:
-        store = newest.stores[-1]
+    store = last_store(top, rt.where) or (last_store(newest, rt.where) if newest is not None else None)
     site = store.site.statement if store is not None else (top.site or loop.site)
     seen = Observation("grows", "grows", site)
     if store is not None:
@@ -163,20 +167,6 @@ def report(
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
     rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop))
-
-
-def _store_of(node: Node, place: Any) -> Any:
-    """The store that put this node where it was found."""
-    stores = node.stores or []
-    if place[0] == "name":
-        named = [s for s in stores if s.text == place[1] or s.kind == "name" and s.text == place[1]]
-    elif place[0] == "attribute":
-        named = [s for s in stores if s.kind == "attribute" and s.text.rsplit(".", 1)[-1] == place[2]]
-    elif place[0] == "in":
-        named = [s for s in stores if s.kind in ("append", "item")]
-    else:
-        named = []
-    return named[-1] if named else (stores[-1] if stores else None)
 
 
 def _training(rt: Any) -> bool:

@@ -109,6 +109,9 @@ class Runtime:
         self.depth = 0
         self.seq = 0
         self.serial = 0
+        self.marks = 0
+        #: Computed parametrizations while ``parametrize.cached()`` is on, else None.
+        self.param_cache: dict[Any, Any] | None = None
         self.log: Log | None = None
         self.trying = 0
         self.events = 0
@@ -160,6 +163,13 @@ class Runtime:
             value = Sym((parent.key, name), kind, node=parent.node, guess=parent.guess)
             table[name] = value
         return value
+
+    def mark(self, storage: Any) -> int:
+        """A number for a tensor's memory: equal in every run that took the same path."""
+        if not storage.mark:
+            self.marks += 1
+            storage.mark = self.marks
+        return int(storage.mark)
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -365,6 +375,8 @@ class Runtime:
             return
         if t in CONST or t is Func or t is Native:
             return
+        if t is Obj and not isinstance(value.data, tuple) and "dataclass" not in value.cls.flags:
+            return  # a name for an object: what its attributes hold was stored by their own statements
         shape = shape_of(value)
         for item in tensors_in(value, 4):
             node = item.node

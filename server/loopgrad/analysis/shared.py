@@ -87,6 +87,7 @@ class Shared:
     growth = growth
     cuts = cuts
     tensor_class = nn.TENSOR
+    nn = nn
 
     def __init__(self, main: FileRecord, provider: Any) -> None:
         self.main = main

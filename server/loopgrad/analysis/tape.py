@@ -25,10 +25,12 @@ NEVER, ALWAYS, DEPENDS = 0, 1, 2
 class Storage:
     """What views and ``detach()`` share: the memory and its version counter."""
 
-    __slots__ = ("modified", "version")
+    __slots__ = ("mark", "modified", "version")
 
     def __init__(self) -> None:
         self.version = 0
+        #: A number that names it in the keys of unknowns (its size), the same in every run.
+        self.mark = 0
         #: The last modification: (site, where, what, sequence number then), for the story.
         self.modified: tuple[Site | None, Where, str, int] | None = None
 

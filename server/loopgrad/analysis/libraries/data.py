@@ -105,7 +105,7 @@ def _iterable(dataset: Any) -> bool:
 
 def size_of(rt: Any, dataset: Any, site: Site) -> Any:
     if type(dataset) in (LList, tuple):
-        return len(dataset)
+        return None if getattr(dataset, "open", False) else len(dataset)
     if type(dataset) is Obj:
         method = dataset.cls.find("__len__")
         if method is not MISSING:

@@ -16,6 +16,7 @@ from ..tape import Tensor
 from ..torch_model import nn, tensors
 from ..values import (
     MISSING, Bound, Class, Endless, Func, Iter, LDict, LList, LSet, Namespace, Native, Obj, Partial, Property, Sym,
+    tensors_in,
 )
 from ..where import Site
 
@@ -198,13 +199,20 @@ def _memo(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         key = tuple(key_of(x) if has_identity(x) else ("obj", id(x)) for x in [*a, *k.values()])
         if key not in store:
             value = rt_.shared.calls.call(rt_, fn, a, k, s)
-            rt_.stored(value, s, getattr(fn, "name", "cache"), "item")
+            remembered(rt_, value, s, getattr(fn, "name", "cache"))
             rt_.put(store, key, value)
         return store[key]
 
     made = Native(getattr(fn, "name", "cached"), run)
     rt.caches.append(store)
     return made
+
+
+def remembered(rt: Any, value: Any, site: Site, name: str) -> None:
+    """A cache stores without a statement of its own: the expression that computed the value stands for it."""
+    for t in tensors_in(value):
+        if t.node is not None:
+            rt._store(t.node, t.node.site or site, name, "attribute", "tensor")
 
 
 TABLE["functools.lru_cache"] = Native("lru_cache", _memo)
@@ -219,7 +227,7 @@ def _cached_property(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         obj = a[0]
         value = rt_.shared.calls.call(rt_, Bound(fn, obj), [], {}, s)
         if type(obj) is Obj:
-            rt_.stored(value, s, f"self.{name}", "attribute")
+            remembered(rt_, value, s, f"self.{name}")
             rt_.put(obj.attrs, name, value)
         return value
 
@@ -440,7 +448,7 @@ def _replace(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     made = Obj(args[0].cls)
     made.attrs = dict(args[0].attrs)
     for name, value in kwargs.items():
-        rt.stored(value, site, name, "attribute")
+        rt.stored(value, site, name, "field")
         made.attrs[name] = value
     return made
 

@@ -293,7 +293,7 @@ def _nullcontext(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 for _name in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.autograd.detect_anomaly",
               "torch.autograd.profiler.profile", "torch.profiler.profile", "torch.device", "torch.random.fork_rng", "torch.cuda.stream",
-              "torch.autograd.graph.save_on_cpu", "torch.backends.cuda.sdp_kernel", "torch.nn.utils.parametrize.cached"):
+              "torch.autograd.graph.save_on_cpu", "torch.backends.cuda.sdp_kernel"):
     TABLE[_name] = Native(_name, _nullcontext)
 
 TABLE.update({
@@ -310,6 +310,8 @@ TABLE.update({
     "torch.autograd.Function": autograd.FUNCTION,
     "torch.utils.checkpoint.checkpoint": Native("checkpoint", autograd.checkpoint),
     "torch.optim.Optimizer": optim.OPTIMIZER,
+    "torch.nn.utils.parametrize.register_parametrization": Native("register_parametrization", nn.parametrize),
+    "torch.nn.utils.parametrize.cached": nn.CACHED,
     "torch.cuda.amp.GradScaler": optim.SCALER, "torch.amp.GradScaler": optim.SCALER, "torch.GradScaler": optim.SCALER,
     "torch.cuda.is_available": Native("is_available", lambda rt, site, args, kwargs: Sym(("cuda", "available"), "bool")),
     "torch.cuda.device_count": Native("device_count", lambda rt, site, args, kwargs: Sym(("cuda", "count"), "number")),

@@ -54,7 +54,7 @@ def _len(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     value = rt.resolve(args[0])
     kind = type(value)
     if kind in (LList, LDict, LSet):
-        return len(value) if not value.open else Sym(("len-open", rt.counts.setdefault(("len", id(value)), len(value)), id(site)), "number")
+        return len(value) if not value.open else rt.fresh(site, "number")
     if kind in (str, bytes, tuple, range):
         return len(value)
     if kind is Tensor:
@@ -231,7 +231,7 @@ def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if type(obj) is Obj and type(name) is str:
         if name in obj.attrs or obj.cls.find(name) is not MISSING:
             return True
-        return Sym(("hasattr", id(obj.cls), name), "bool") if obj.cls.opaque else False
+        return Sym(("hasattr", obj.cls.name, name), "bool") if obj.cls.opaque else False
     if type(obj) is Sym:
         return Sym(("hasattr", obj.key, name if type(name) is str else "?"), "bool")
     if type(obj) is Tensor:
@@ -428,8 +428,8 @@ def _tuple(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if not args:
         return ()
     value = args[0]
-    if type(value) is Sym and value.node is not None:
-        return value
+    if type(value) is Sym:
+        return value  # what an unknown holds stays the same unknown
     items, _ = rt.shared.objects.listed(rt, value, site)
     return tuple(items)
 

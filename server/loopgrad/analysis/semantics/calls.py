@@ -57,7 +57,7 @@ def call(rt: Any, fn: Any, args: list, kwargs: dict[str, Any], site: Site) -> An
         if method is not MISSING:
             return call(rt, Bound(method, fn), args, kwargs, site)
         if fn.cls.opaque:
-            return rt.shared.unknowns.call(rt, Sym(("obj", id(fn.cls))), [fn, *args], kwargs, site)
+            return rt.shared.unknowns.call(rt, Sym(("obj", fn.cls.name)), [fn, *args], kwargs, site)
         raise Raised("TypeError")
     if kind is Partial:
         return call(rt, fn.func, [*fn.args, *args], {**fn.kwargs, **kwargs}, site)

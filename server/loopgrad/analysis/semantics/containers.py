@@ -20,6 +20,8 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
     if fn is not None:
         found: Method = fn
         return Native(name, lambda rt_, site_, args, kwargs: found(rt_, site_, obj, args, kwargs))
+    if type(obj) is LList and name == "maxlen":
+        return obj.bounded
     if type(obj) is tuple and name in _FIELDS and len(obj) > _FIELDS[name]:
         return obj[_FIELDS[name]]
     if type(obj) in CONST and hasattr(obj, name):

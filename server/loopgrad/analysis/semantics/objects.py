@@ -115,6 +115,9 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
 
 
 def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
+    computed = obj.attrs.get("_parametrized")
+    if computed is not None and name in computed:
+        return rt.shared.nn.computed(rt, obj, name, site)
     if name == "__class__":
         return obj.cls
     if name == "__dict__":
@@ -130,7 +133,8 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
     if isinstance(obj.data, (tuple, LList, LDict, LSet)) or type(obj.data) in CONST and obj.data is not None:
         return containers.method(rt, obj.data, name, site)
     if obj.cls.opaque:
-        value = Sym(("attr", id(obj.cls), name, rt.counts.setdefault(("attr", id(obj)), len(rt.counts))))
+        rt.marks += 1
+        value = Sym(("attr", obj.cls.name, name, rt.marks))
         obj.attrs[name] = value
         return value
     if name.startswith("__") and name.endswith("__"):

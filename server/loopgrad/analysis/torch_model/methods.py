@@ -53,7 +53,7 @@ def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
     if name == "shape":
         if t.shape is not None and all(type(x) is int for x in t.shape):
             return t.shape
-        return Sym(("shape", id(t.storage), rt.counts.setdefault(("shape", id(t.storage)), len(rt.counts))), "object")
+        return Sym(("shape", rt.mark(t.storage)), "object")
     if name in ("device", "dtype", "layout", "itemsize", "nbytes", "names"):
         return Sym((name, "tensor"), "object")
     if name in ("ndim", "output_nr", "_version"):
@@ -63,7 +63,7 @@ def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
     if name == "is_leaf":
         return t.is_leaf
     if name == "grad_fn":
-        return Sym(("grad_fn", id(site)), "object") if t.node is not None else None
+        return rt.fresh(site, "object") if t.node is not None else None
     if name in ("is_cuda", "is_mps", "is_sparse", "is_quantized", "is_meta"):
         return Sym((name, "tensor"), "bool")
     if name == "grad":
@@ -258,7 +258,7 @@ _SPECIAL: dict[str, Method] = {
     "long": _long, "int": _long, "bool": _long, "byte": _long, "short": _long, "char": _long,
     "size": _size, "dim": lambda rt, t, a, k, s: len(t.shape) if t.shape is not None else rt.fresh(s, "number"),
     "numel": _cut_number, "nelement": _cut_number, "ndimension": _cut_number, "__len__": _cut_number,
-    "data_ptr": lambda rt, t, a, k, s: Sym(("ptr", rt.counts.setdefault(("ptr", id(t.storage)), len(rt.counts))), "number"),
+    "data_ptr": lambda rt, t, a, k, s: Sym(("ptr", rt.mark(t.storage)), "number"),
     "stride": _cut_number, "get_device": _cut_number,
     "register_hook": _hook, "retain_grad": _retain, "is_contiguous": lambda rt, t, a, k, s: True,
     "copy_": _copy, "set_": _set, "zero_": lambda rt, t, a, k, s: inplace.modify(rt, t, "zero", [], s),

@@ -102,7 +102,7 @@ def _call(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     if forward is MISSING:
         forward = obj.cls.find("forward")
         if forward is MISSING:
-            return rt.shared.unknowns.call(rt, Sym(("module", id(obj.cls))), args, kwargs, site)
+            return rt.shared.unknowns.call(rt, Sym(("module", obj.cls.name)), args, kwargs, site)
         result = rt.shared.calls.call(rt, Bound(forward, obj), args[1:], kwargs, site)
     else:
         result = rt.shared.calls.call(rt, forward, args[1:], kwargs, site)
@@ -184,6 +184,9 @@ def _self(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 def _state_dict(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     out = LDict(open=args[0].cls.opaque)
     for name, t in [*named_parameters(args[0]), *named_buffers(args[0])]:
+        if kwargs.get("keep_vars") is True:
+            out[name] = t
+            continue
         view = Tensor(None, t.storage)
         view.site, view.where = site, rt.where
         out[name] = view
@@ -373,6 +376,9 @@ def _leaf_forward(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> A
     inputs = [n for n in profile.args if n not in ("params", "buffers")]
     bound_inputs = tensors.bind(_Names(tuple(inputs)), args[1:], kwargs)
     params = LList([t for _, t in own_parameters(obj)])
+    for p in obj.attrs.get("_parametrized") or ():
+        made = computed(rt, obj, p, site)
+        params = LList([made, *(t for n, t in own_parameters(obj) if not n.startswith("parametrizations."))])
     bound: list[Any] = []
     k = 0
     for n in profile.args:
@@ -416,6 +422,53 @@ def _shaped(outputs: Any, structure: Any) -> Any:
         return tuple(build(p) for p in part)
 
     return build(structure)
+
+
+def parametrize(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``register_parametrization(module, name, transform)``: the tensor is recomputed at each use."""
+    obj, name, transform = arg(args, kwargs, 0, "module"), arg(args, kwargs, 1, "tensor_name"), arg(
+        args, kwargs, 2, "parametrization")
+    if type(obj) is not Obj or type(name) is not str:
+        return obj
+    table_ = obj.attrs.get("_parametrized")
+    if table_ is None:
+        table_ = obj.attrs["_parametrized"] = LDict()
+    if name not in table_:
+        table_[name] = LList()
+        original = obj.attrs.pop(name, None)
+        obj.attrs[f"parametrizations.{name}.original"] = original
+    table_[name].append(transform)
+    if type(transform) is Obj and transform.is_a("module"):
+        obj.attrs[f"parametrizations.{name}.{len(table_[name])}"] = transform
+    return obj
+
+
+def computed(rt: Any, obj: Obj, name: str, site: Site) -> Any:
+    """A parametrized tensor: computed anew, or once inside of ``parametrize.cached()``."""
+    key = (id(obj), name)
+    cache = rt.param_cache
+    if cache is not None and key in cache:
+        return cache[key]
+    value = obj.attrs[f"parametrizations.{name}.original"]
+    for transform in obj.attrs["_parametrized"][name]:
+        value = rt.shared.calls.call(rt, transform, [value], {}, site)
+    if cache is not None:
+        cache[key] = value
+    return value
+
+
+def _cache_on(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    rt.param_cache = {}
+
+
+def _cache_off(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    rt.param_cache = None
+
+
+CACHED = Class("cached")
+CACHED.flags = frozenset({"inert"})
+CACHED.ns["__enter__"] = Native("__enter__", _cache_on)
+CACHED.ns["__exit__"] = Native("__exit__", _cache_off)
 
 
 # -- containers ------------------------------------------------------------------------------------------

@@ -1,0 +1,29 @@
+"""What the host asks of the probe, read once from an inherited file as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Job:
+    """One run of one script."""
+
+    #: An absolute path, or with ``module`` a module's name.
+    script: str
+    #: What ``sys.argv[0]`` would hold, as the user typed it.
+    shown: str
+    module: bool = False
+    args: list[str] = field(default_factory=list)
+    steps: int = 8
+    device: str = "auto"
+    shape_only: bool = False
+    #: Answer that there is an accelerator where there is none: for scripts that refuse to run without.
+    pretend: bool = False
+    #: Texts that stand in for files, by absolute path. Nothing on disk changes.
+    replaced: dict[str, str] = field(default_factory=dict)
+    #: Writes below these folders are reported.
+    workspace: list[str] = field(default_factory=list)
+    #: The host's process: the probe ends if it has gone.
+    parent: int = 0
+    seed: int = 0
