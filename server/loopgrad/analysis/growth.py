@@ -145,7 +145,7 @@ def report(
 ) -> None:
     tops = sorted(nodes, key=lambda n: n.seq)
     top = tops[-1]
-    store = last_store(top, rt.where) or (last_store(newest, rt.where) if newest is not None else None)
+    store = _own(top, place) or last_store(top, rt.where) or (last_store(newest, rt.where) if newest is not None else None)
     site = store.site.statement if store is not None else (top.site or loop.site)
     seen = Observation("grows", "grows", site)
     if store is not None:
@@ -167,6 +167,18 @@ def report(
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
     rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop))
+
+
+def _own(node: Node, place: Any) -> Any:
+    """The store that names the very place: ``self.pictures.append(x)`` for the list ``pictures``."""
+    at = place[2] if place[0] == "in" else place
+    name = at[2] if at[0] == "attribute" else at[1] if at[0] == "name" else None
+    kinds = {"attribute": ("attribute",), "name": ("name", "nonlocal")}.get(at[0] if place[0] != "in" else "", None)
+    named = [
+        s for s in node.stores or []
+        if s.text.rsplit(".", 1)[-1].split("[")[0] == name and (kinds is None or s.kind in kinds)
+    ]
+    return named[-1] if named else None
 
 
 def _training(rt: Any) -> bool:

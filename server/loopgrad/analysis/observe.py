@@ -153,12 +153,12 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     stores = [s for s in node.stores or [] if before is None or before(s)]
     if not stores:
         return None
-    lasting = [s for s in stores if s.kind in ("attribute", "append")]
+    lasting = [s for s in stores if s.kind in ("attribute", "append", "nonlocal")]
     if lasting:
         return lasting[-1]
     active = {id(link) for link in here.chain()}
     alive = [s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None]
-    return (alive or stores)[-1]
+    return alive[-1] if alive else None
 
 
 def frame_of(where: Where) -> int | None:
@@ -187,12 +187,14 @@ def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Nod
     edges = [(n, c) for n, c in crossing(roots, is_old) if stale_below(n, run)]
     if not edges:
         return shared(rt, node, freed, run, roots)
-    inside = [(n, c) for n, c in edges if iteration_in(n.where, loop) is not None]
-    if inside:
-        return carried(rt, inside, node, freed, run, loop, now)
+    if iteration_in(node.where, loop) is not None:
+        inside = [(n, c) for n, c in edges if iteration_in(n.where, loop) is not None]
+        return carried(rt, inside or edges, node, freed, run, loop, now)
     # What was built outside may be larger than what is walked again: name the part that was freed.
-    part = [(n, c) for n, c in crossing(roots, lambda n: n.freed is not None and n.freed is not run) if stale_below(n, run)]
-    return outside(rt, part or edges, node, freed, run, loop, now)
+    def stale(n: Node) -> bool:
+        return n.freed is not None and n.freed is not run and n.saves != NEVER
+
+    return outside(rt, crossing(roots, stale) or edges, node, freed, run, loop, now, roots)
 
 
 def _raise_step(run: Pass, iteration: int | None, key: str) -> Step:
@@ -215,7 +217,8 @@ def carried(
         if all((c.text, c.site.key) != (store.text, store.site.key) for c in carriers):
             carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
     first_node = named[0][1] if named else edges[0][0]
-    site = carriers[0].site.statement if carriers else first_node.site or run.site
+    site = carriers[0].site.statement if carriers else lift(
+        first_node.site or run.site, first_node.where, _depth_of(first_node.where, loop))
     seen = Observation("carried", "second-backward", site)
     seen.carriers = carriers
     seen.iteration, seen.loop = now, loop.site
@@ -253,17 +256,35 @@ def _depth_of(where: Where, loop: Any) -> int:
     return 0
 
 
+def store_above(node: Node, run: Pass, roots: list[Node], loop: Any) -> Store | None:
+    """The statement outside of ``loop`` that keeps a value: of the node itself, or of what was made of it on the way up."""
+    parents: dict[int, list[Node]] = {}
+    for n in reachable(roots):
+        for child in n.inputs:
+            parents.setdefault(id(child), []).append(n)
+    level, seen = [node], {id(node)}
+    while level:
+        for n in level:
+            store = last_store(n, run.where, lambda s: iteration_in(s.where, loop) is None)
+            if store is not None:
+                return store
+        above = [p for n in level for p in parents.get(id(n), ()) if p.freed is not None and p.freed is not run]
+        level = [p for p in above if not (id(p) in seen or seen.add(id(p)))]  # type: ignore[func-returns-value]
+    return last_store(node, run.where)
+
+
 def outside(
     rt: Any, edges: list[tuple[Node, Node | None]], stale: Node, freed: Pass, run: Pass, loop: Any, now: int,
+    roots: list[Node],
 ) -> Observation:
     """LG102: built before the loop, reached by every iteration's backward."""
     places: list[tuple[Site, Node]] = []
     for node, _ in edges:
-        store = last_store(node, run.where, lambda s: iteration_in(s.where, loop) is None) or last_store(node, run.where)
+        store = store_above(node, run, roots, loop)
         # The call, in the frame that keeps the value, through which it was built.
         depth = Parting(node.where, store.where if store is not None else run.where).common
         places.append((lift(node.site or run.site, node.where, depth), node))
-    places.sort(key=lambda p: p[0].line)
+    places.sort(key=lambda p: p[1].seq)
     site, first = places[0]
     seen = Observation("outside", "second-backward", site)
     seen.iteration, seen.loop = now, loop.site
@@ -271,7 +292,7 @@ def outside(
         seen.loop, seen.iteration = innermost(run.where)
     seen.raised = run.site
     for _, node in places:
-        store = last_store(node, run.where, lambda s: iteration_in(s.where, loop) is None) or last_store(node, run.where)
+        store = store_above(node, run, roots, loop)
         if store is not None and all(c.text != store.text for c in seen.carriers):
             seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
     leaves = {id(n.leaf): n.leaf for n in reachable([n for _, n in places]) if n.leaf is not None}
@@ -304,14 +325,21 @@ def shared(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Ob
     edges.sort(key=lambda e: e[0].seq)
     top, use = edges[0] if edges else (node, None)
     depth = Parting(freed.where, run.where).common
-    site = lift(use.site, use.where, Parting(use.where, run.where).common) if use is not None and use.site else run.site
+    kept = last_store(top, run.where)
+    site = run.site
+    if use is not None and use.site is not None:
+        # The use as seen from the frame of the second backward, or from the one that keeps the value if deeper.
+        level = Parting(use.where, run.where).common
+        if top.stores:
+            level = max(level, *(Parting(use.where, s.where).common for s in top.stores))
+        site = lift(use.site, use.where, level)
     seen = Observation("shared", "second-backward", site)
     seen.loop, seen.iteration = innermost(run.where)
     seen.raised = run.site
     built = lift(top.site or run.site, top.where, min(depth, Parting(top.where, run.where).common))
     seen.steps.append(Step("built", built, seen.iteration, "built", op=top.op))
     seen.steps.append(Step("freed", freed.site, seen.iteration, "freed"))
-    store = last_store(top, run.where)
+    store = kept or (top.stores[-1] if top.stores else None)
     if store is not None:
         seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
         seen.steps.append(Step("stored", store.site, seen.iteration, "stored", name=store.text))

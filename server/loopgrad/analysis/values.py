@@ -39,6 +39,12 @@ class Sym:
         self.items: dict[Any, Any] | None = None
         self.params: Tensor | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Sym and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __repr__(self) -> str:
         return f"Sym({self.key!r})"
 

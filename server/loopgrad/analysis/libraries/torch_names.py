@@ -156,6 +156,24 @@ for _name in ("randperm", "arange", "randint"):
         TABLE[f"torch.{_name}"] = Native(_name, _indices)
 
 
+def _sized_later(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``randint(low, high, size)``, ``full(size, value)``: the size is the one tuple among the arguments."""
+    size = kwargs.get("size", next((a for a in args if type(a) in (tuple, LList)), None))
+    made = methods.factory(rt, site, [tuple(size)] if isinstance(size, (tuple, LList)) else [], kwargs)
+    return made
+
+
+def _unsized(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    return methods.factory(rt, site, [], kwargs)
+
+
+for _name in ("randint", "full", "normal"):
+    TABLE[f"torch.{_name}"] = Native(_name, _sized_later)
+for _name in ("linspace", "logspace", "multinomial", "bernoulli", "poisson", "zeros_like", "ones_like", "rand_like", "randn_like",
+              "randint_like", "full_like", "empty_like", "from_numpy", "scalar_tensor", "frombuffer", "empty_strided"):
+    TABLE[f"torch.{_name}"] = Native(_name, _unsized)
+
+
 @native("torch.is_tensor")
 def _is_tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = args[0]

@@ -111,6 +111,10 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
         return obj.name if name == "__name__" else Sym(("native", obj.name, name))
     if obj is None:
         raise Raised("AttributeError")
+    if kind is Property:
+        if name == "setter":
+            return Native(name, lambda rt_, s, a, k: Property(obj.getter, a[0]))
+        return Native(name, lambda rt_, s, a, k: Property(a[0] if name == "getter" else obj.getter, obj.setter))
     return containers.method(rt, obj, name, site)
 
 
@@ -285,7 +289,7 @@ def dict_item(rt: Any, table: LDict, key: Any, site: Site) -> Any:
         value = rt.shared.calls.call(rt, table.factory, [], {}, site)
         rt.put(table, key, value)
         return value
-    if type(key) is Sym and table:
+    if table and (type(key) is Sym or type(key) is tuple and any(type(k) is Sym for k in key)):
         # Which entry an unknown key names is open; one of them stands for all.
         same = list(table.values())
         return same[-1]

@@ -57,10 +57,11 @@ def backward(
     run = Pass(site, rt.where, len(rt.passes), retain, create)
     run.retain_arg = asked
     rt.passes.append(run)
-    for loop in rt.loops:
-        loop.backwards += 1
-    if rt.loops:
-        rt.loops[-1].direct += 1
+    if not collect:
+        for loop in rt.loops:
+            loop.backwards += 1
+        if rt.loops:
+            rt.loops[-1].direct += 1
     try:
         executed = run_backward(roots, run, inputs, accumulate=not collect)
     except TapeError as error:

@@ -68,8 +68,10 @@ def run_profile(
     mask = ""
     edges: list[Node] = []
     guess = 0
+    unsure = False
     for value in bound:
         found = False
+        unsure = unsure or unknown_inside(value)
         for t in (value,) if type(value) in (Tensor, Sym) else tensors_in(value, 2):
             edge = node_of(t)
             if edge is not None:
@@ -79,6 +81,8 @@ def run_profile(
         mask += "1" if found else "0"
     fact = profile.fact(mask) if edges and rt.grad else None
     if fact is None or not fact.graph:
+        if unsure and rt.grad and not edges:
+            return rt.fresh(site, "tensor")  # whether an unknown carries a graph is not known
         return _outputs(rt, profile, None, first, site, length)
     saved = []
     for k in fact.saved:
@@ -96,6 +100,15 @@ def run_profile(
         if not profile.view:
             node.saved = (*node.saved, *extra)
     return result
+
+
+def unknown_inside(value: Any) -> bool:
+    """Whether a value is, or directly holds, an unknown that could be a tensor with a graph."""
+    if type(value) is Sym:
+        return value.node is None and value.kind in ("any", "tensor")
+    if type(value) is LList or type(value) is tuple:
+        return any(type(v) is Sym and v.node is None and v.kind in ("any", "tensor") for v in value)
+    return False
 
 
 def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None) -> Tensor:
@@ -148,6 +161,8 @@ def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
         items: list[Any] = []
         for value in [*args, *kwargs.values()]:
             items.extend(tensors_in(value, 3))
+            if isinstance(value, (LList, tuple)):
+                items.extend(v for v in value if type(v) is Sym and v.node is None)
         bound[0] = LList(items)
         return bound
     for k in range(len(names)):

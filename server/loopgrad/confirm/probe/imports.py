@@ -35,8 +35,10 @@ class Sources:
 
     def is_users(self, path: str) -> bool:
         real = os.path.realpath(path)
-        return real.endswith(".py") and not real.startswith(self._foreign) and not any(
-            part in real for part in _INSTALLED
+        return (
+            real.endswith(".py")
+            and not real.startswith(self._foreign)
+            and not any(part in real for part in _INSTALLED)
         )
 
     def text(self, path: str) -> bytes | str:

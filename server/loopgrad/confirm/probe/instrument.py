@@ -84,7 +84,8 @@ class _Pass:
                 node.body.append(_placed(ast.Expr(_call_node("__lg_back__", nothing, last)), last))
 
     def _call(self, name: str, argument: tuple, near: Any) -> ast.Expr:
-        value = _placed(ast.Constant(argument), near)
+        constant: Any = argument
+        value = _placed(ast.Constant(constant), near)
         expression: ast.Expr = _placed(ast.Expr(_call_node(name, value, near)), near)
         return expression
 

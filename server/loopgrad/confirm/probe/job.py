@@ -18,8 +18,8 @@ class Job:
     steps: int = 8
     device: str = "auto"
     shape_only: bool = False
-    #: Answer that there is an accelerator where there is none: for scripts that refuse to run without.
-    pretend: bool = False
+    #: Let the CPU stand in for an accelerator; with 2, also answer that there is one.
+    redirect: int = 0
     #: Texts that stand in for files, by absolute path. Nothing on disk changes.
     replaced: dict[str, str] = field(default_factory=dict)
     #: Writes below these folders are reported.
@@ -27,3 +27,5 @@ class Job:
     #: The host's process: the probe ends if it has gone.
     parent: int = 0
     seed: int = 0
+    #: After so long the probe reports what it has seen and ends by itself, if it comes to a tick.
+    seconds: float = 120.0

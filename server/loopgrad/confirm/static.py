@@ -1,0 +1,96 @@
+"""What the check says of the files that ran, held against the run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from loopgrad.confirm.verdict import CLEAN, CONFIRMED, Verdict
+from loopgrad.model import RAISING, Finding
+
+#: Files that are checked, at most: those that ran first.
+_MOST_FILES = 40
+
+
+@dataclass
+class Static:
+    """A finding of the check, as data, and what the run makes of it."""
+
+    data: dict[str, Any]
+    status: str  # confirmed, refuted, not reached
+    place: str
+
+
+@dataclass
+class Checked:
+    """The check of the files that ran."""
+
+    findings: list[Finding]
+    data: list[dict[str, Any]]
+    #: New texts by absolute path, if fixes were asked for, and the kinds of the fixes.
+    fixed: dict[str, str]
+    kinds: set[str]
+
+
+def check(files: list[str], *, with_fix: bool, language: str = "en") -> Checked:
+    """Checks files, and with ``with_fix`` makes the preferred fixes in memory."""
+    from loopgrad.checker import Checker, merge
+    from loopgrad.config import Config
+    from loopgrad.report import Report
+    from loopgrad.report.as_json import as_object
+    from loopgrad.source import FileProvider, Input, SourceError, SourceFile
+
+    inputs = [Input(path, True) for path in files[:_MOST_FILES] if os.path.isfile(path)]
+    provider = FileProvider(item.path for item in inputs)
+    checker = Checker(Config(None, None), provider, offer_fixes=with_fix)
+    outcome = merge(inputs, [checker.check(item) for item in inputs])
+    data: list[dict[str, Any]] = []
+    fixed: dict[str, str] = {}
+    if outcome.findings:
+        data = as_object(Report(outcome, provider.load, language))["findings"]
+    if with_fix and outcome.findings:
+        fixer = Checker(Config(None, None), provider)
+        for item in inputs:
+            try:
+                done = fixer.fixed(item)
+                if done is not None:
+                    fixed[os.path.abspath(item.path)] = SourceFile.from_bytes(item.path, done[1]).text
+            except SourceError:
+                continue
+        for item in fixer.reach_across:
+            for source, text in fixer.fixed_across(item):
+                fixed[os.path.abspath(source.path)] = SourceFile.from_bytes(source.path, text).text
+    kinds = {fix.kind for finding in outcome.findings for fix in finding.fixes if fix.preferred}
+    return Checked(outcome.findings, data, fixed, kinds)
+
+
+def held_against(checked: Checked, verdict: Verdict) -> list[Static]:
+    return [
+        Static(data, status_of(finding, verdict), f"{finding.path}:{finding.range.line}")
+        for finding, data in zip(checked.findings, checked.data)
+    ]
+
+
+def status_of(finding: Finding, verdict: Verdict) -> str:
+    """Confirmed where the run showed this outcome here; refuted where a complete run did not show it."""
+    if verdict.verdict == CONFIRMED and finding.outcome == verdict.outcome and _same(finding, verdict):
+        return "confirmed"
+    if verdict.verdict == CLEAN and verdict.complete and not verdict.redirected and not verdict.shape_only:
+        if finding.outcome != "none" and finding.outcome != "not-trained":
+            return "refuted"
+    return "not reached"
+
+
+def _same(finding: Finding, verdict: Verdict) -> bool:
+    if verdict.outcome == "not-trained":
+        return True
+    if verdict.outcome in RAISING and finding.raised_at is not None and verdict.raised_at is not None:
+        path, where = finding.raised_at
+        if os.path.realpath(path) == os.path.realpath(verdict.raised_at[0]):
+            if where.line <= verdict.raised_at[1] <= where.end_line:
+                return True
+    told = {(os.path.realpath(step.path), step.range.line) for step in finding.trace}
+    told.add((os.path.realpath(finding.path), finding.range.line))
+    seen = [verdict.raised_at, verdict.freed_at, verdict.built_at, *(at for _, at in verdict.carriers)]
+    return any(at is not None and (os.path.realpath(at[0]), at[1]) in told for at in seen)

@@ -1,0 +1,305 @@
+"""What the worker does for the server: check a file, offer fixes, fix all, find the workspace's files.
+
+The engine stands behind ``loopgrad.checker``. Another one can take its place: ``LOOPGRAD_ENGINE`` names a
+function ``module:function`` that takes a source, a provider and the codes to look for, and gives a
+``FileResult``. The tests of the server use one that finds what the comments of a file tell it to.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loopgrad import checker
+from loopgrad.checker import Checker, FileOutcome
+from loopgrad.lsp import wire
+from loopgrad.lsp.worker_cells import cell_edits, line_edits
+from loopgrad.lsp.worker_files import EditorConfig, EditorProvider
+from loopgrad.model import Edit, FileResult, Finding, Fix, Message, Range
+from loopgrad.source import Input, Provider, SourceError, SourceFile, discover
+
+#: So many analyses are kept to offer fixes from.
+KEPT = 6
+
+Key = tuple[Any, ...]
+
+
+class _Checker(Checker):
+    """Keeps what the engine said, which the check of fixes compares with."""
+
+    raw: FileResult | None = None
+
+    def _analyse(self, source: SourceFile, enabled: frozenset[str]) -> FileResult:
+        self.raw = super()._analyse(source, enabled)
+        return self.raw
+
+
+@dataclass
+class _Kept:
+    source: SourceFile
+    result: FileResult
+    enabled: frozenset[str]
+
+
+class Jobs:
+    """The worker's state, and one method a job."""
+
+    def __init__(self) -> None:
+        self._setup = wire.Setup()
+        self._provider = EditorProvider(self._setup)
+        self._config = EditorConfig(self._setup.settings)
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        use_engine(os.environ.get("LOOPGRAD_ENGINE"))
+
+    # What changes between jobs ---------------------------------------------------------------------
+
+    def set_up(self, setup: wire.Setup) -> None:
+        before, self._setup = self._provider, setup
+        self._provider = EditorProvider(setup)
+        self._provider.adopt(before)
+        self._config = EditorConfig(setup.settings)
+        self._kept.clear()
+
+    def take(self, texts: wire.Texts) -> None:
+        for path, text in texts.changed.items():
+            if text is None:
+                self._provider.close(path)
+                self._kept.pop(path, None)
+            else:
+                self._provider.open(path, text)
+        for path in texts.stale:
+            if self._provider.document(path) is None:
+                self._provider.forget(path)
+        if texts.settings_changed:
+            self._config = EditorConfig(self._setup.settings)
+
+    def run(self, job: wire.Job) -> Any:
+        self._provider.begin()
+        try:
+            if isinstance(job, wire.Check):
+                return self._check(job)
+            if isinstance(job, wire.Offer):
+                return self._offer(job)
+            if isinstance(job, wire.FixAll):
+                return self._fix_all(job)
+            return self._discover()
+        finally:
+            self._provider.trim()
+
+    # Checking --------------------------------------------------------------------------------------
+
+    def _check(self, job: wire.Check) -> wire.Checked:
+        started = time.perf_counter()
+        checked = wire.Checked(job.path)
+        if not self._config.excluded(job.path):
+            outcome = self._outcome(job, checked)
+            if outcome is not None:
+                checked.findings = [replace(found, requests=(), fixes=()) for found in outcome.findings]
+                checked.partial, checked.problems = outcome.partial, outcome.problems
+            checked.lines = self._lines(_places(checked.findings))
+        checked.depends_on = frozenset(self._provider.touched - {job.path})
+        checked.settings_problem = self._config.problem
+        checked.seconds = time.perf_counter() - started
+        return checked
+
+    def _outcome(self, job: wire.Check, checked: wire.Checked) -> FileOutcome | None:
+        source = self._provider.document(job.path)
+        check = _Checker(self._config, self._provider)
+        if source is None:
+            outcome = check.check(Input(job.path, not job.filtered))
+            checked.broken = next((part for part in outcome.problems if _unreadable(part.message)), None)
+            if checked.broken is None and check.raw is not None:
+                source = self._provider.load(job.path)
+        else:
+            outcome = check.check_source(source)
+            checked.broken_cells = len(source.errors)
+            try:
+                source.tree  # noqa: B018
+                self._provider.parsed(source)
+            except SourceError as error:
+                checked.broken = error.problem()
+                return None
+        if source is not None and check.raw is not None:
+            checked.loops = tuple(training_loops(source.tree))
+            self._keep(source, replace(check.raw, findings=outcome.findings))
+        return outcome
+
+    def _keep(self, source: SourceFile, result: FileResult) -> _Kept:
+        kept = _Kept(source, result, self._config.enabled(source.path))
+        self._kept[source.path] = kept
+        self._kept.move_to_end(source.path)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+    # Fixing ----------------------------------------------------------------------------------------
+
+    def _offer(self, job: wire.Offer) -> wire.Offered:
+        offered = wire.Offered()
+        kept = self._kept.get(job.path)
+        current = self._provider.document(job.path)
+        if kept is None or (current is not None and kept.source is not current):
+            self._outcome(wire.Check(job.path), wire.Checked(job.path))
+            kept = self._kept.get(job.path)
+        if kept is None:
+            return offered
+        for finding in kept.result.findings:
+            if finding.key in job.keys:
+                fixes = checker.offer(finding, kept.source, self._provider, kept.result, kept.enabled)
+                made = [self._offered(fix) for fix in fixes]
+                offered.fixes[finding.key] = tuple(fix for fix in made if fix is not None)
+        offered.lines = self._lines(
+            (edit.path, edit.range)
+            for fixes in offered.fixes.values()
+            for fix in fixes
+            for edit in fix.edits
+            if self._notebook(edit.path) is None
+        )
+        return offered
+
+    def _offered(self, fix: Fix) -> wire.OfferedFix | None:
+        edits: list[Edit] = []
+        cells: list[int | None] = []
+        for path in dict.fromkeys(edit.path for edit in fix.edits):
+            its_edits = [edit for edit in fix.edits if edit.path == path]
+            notebook = self._notebook(path)
+            if notebook is None:
+                edits += its_edits
+                cells += [None] * len(its_edits)
+                continue
+            in_cells = cell_edits(notebook, notebook.apply(its_edits))
+            if in_cells is None or self._provider.document(path) is None:
+                return None  # a notebook that is not open is no document that an editor can change
+            edits += [edit for _, edit in in_cells]
+            cells += [cell for cell, _ in in_cells]
+        return wire.OfferedFix(
+            fix.title, fix.kind, fix.preferred, fix.stops_training, tuple(edits), tuple(cells)
+        )
+
+    def _fix_all(self, job: wire.FixAll) -> wire.FixedAll:
+        fixed = wire.FixedAll()
+        edits: list[Edit] = []
+        cells: list[int | None] = []
+        for path in job.paths:
+            source = self._provider.document(path)
+            if source is None or self._config.excluded(path):
+                continue
+            try:
+                source.tree  # noqa: B018
+            except SourceError:
+                continue
+            text, titles = checker.fix_all(source, self._provider, self._config.enabled(path))
+            if text == source.text:
+                continue
+            fixed.titles += tuple(titles)
+            if source.notebook is None:
+                made = line_edits(path, source.text, text)
+                edits += made
+                cells += [None] * len(made)
+            else:
+                in_cells = cell_edits(source, text)
+                edits += [edit for _, edit in in_cells or ()]
+                cells += [cell for cell, _ in in_cells or ()]
+        fixed.edits, fixed.cells = tuple(edits), tuple(cells)
+        fixed.lines = self._lines(
+            (edit.path, edit.range) for edit, cell in zip(edits, cells) if cell is None
+        )
+        return fixed
+
+    # The workspace ---------------------------------------------------------------------------------
+
+    def _discover(self) -> tuple[str, ...]:
+        inputs, _ = discover(self._setup.roots, self._config.excluded)
+        return tuple(item.path for item in inputs)
+
+    # Positions -------------------------------------------------------------------------------------
+
+    def _source(self, path: str) -> SourceFile | None:
+        try:
+            return self._provider.document(path) or self._provider.load(path)
+        except SourceError:
+            return None
+
+    def _notebook(self, path: str) -> SourceFile | None:
+        source = self._source(path) if path.endswith(".ipynb") or self._provider.document(path) else None
+        return source if source is not None and source.notebook is not None else None
+
+    def _lines(self, places: Iterable[tuple[str, Range]]) -> wire.Lines:
+        found = wire.Lines()
+        for path, where in places:
+            source = self._source(path)
+            if source is None:
+                continue
+            for line in (where.line, where.end_line):
+                text = source.line(line)
+                if not text.isascii():
+                    found.wide.setdefault(path, {})[line] = text
+                if source.notebook is not None and self._provider.document(path) is None:
+                    found.cells.setdefault(path, {})[line] = source.place(line)
+        return found
+
+
+def _places(findings: Iterable[Finding]) -> Iterator[tuple[str, Range]]:
+    for finding in findings:
+        yield finding.path, finding.range
+        for step in finding.trace:
+            yield step.path, step.range
+        if finding.raised_at is not None:
+            yield finding.raised_at
+
+
+def _unreadable(message: Message) -> bool:
+    return message.key.startswith("source.")
+
+
+def training_loops(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The innermost loops around a call of ``backward``, each with the name of its function."""
+    found: dict[int, str] = {}
+    todo: list[tuple[ast.AST, int, str]] = [(tree, 0, "")]
+    while todo:
+        node, loop, function = todo.pop()
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            loop = node.lineno
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            loop, function = 0, node.name
+        elif isinstance(node, ast.Call) and loop and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("backward", "manual_backward"):
+                found[loop] = function
+        todo.extend((child, loop, function) for child in ast.iter_child_nodes(node))
+    yield from sorted(found.items())
+
+
+def use_engine(name: str | None) -> None:
+    """Puts another engine behind the checker."""
+    if not name:
+        return
+    module, _, function = name.partition(":")
+    engine = getattr(importlib.import_module(module), function)
+
+    def offer(
+        finding: Finding,
+        source: SourceFile,
+        provider: Provider,
+        baseline: FileResult,
+        select: frozenset[str],
+    ) -> tuple[Fix, ...]:
+        from loopgrad import fixes
+
+        return fixes.offer(finding, source, provider, baseline=baseline, select=select, engine=engine)
+
+    def fix_all(
+        source: SourceFile, provider: Provider, select: frozenset[str]
+    ) -> tuple[str, list[str | Message]]:
+        from loopgrad import fixes
+
+        return fixes.fix_all(source, provider, select, engine=engine)
+
+    replacements: dict[str, Any] = {"analyse": engine, "offer": offer, "fix_all": fix_all}
+    for attribute, value in replacements.items():
+        setattr(checker, attribute, value)

@@ -1,0 +1,69 @@
+"""One file's check: run the engine, let the rules read what it saw, and settle what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from loopgrad.analysis.explore import Analysis, Verdict, analyse
+from loopgrad.model import FileResult, Finding, Message, Partial
+from loopgrad.source import Provider, SourceFile
+
+from . import lg101, lg102, lg103, lg104, lg201, lg202, lg203, lg204, lg205
+from . import lg301, lg302, lg303, lg304, lg401, lg402
+from .catalogue import RULES
+from .context import Context
+from .deep import run_deep
+from .precedence import settled
+
+#: The rules in the order of their codes; each reads a verdict and says a finding or None.
+READERS = (
+    lg101, lg102, lg103, lg104, lg201, lg202, lg203, lg204, lg205, lg301, lg302, lg303, lg304, lg401, lg402,
+)  # fmt: skip
+
+#: The engine's reasons for stopping that have a sentence of their own.
+_REASONS = frozenset({"steps", "depth", "import"})
+
+
+def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | None = None) -> FileResult:
+    """The findings of one file. ``select`` names the rules to run, None those that are on by default."""
+    if select is None:
+        select = frozenset(code for code, rule in RULES.items() if rule.default_on)
+    analysis = run_deep(lambda: analyse(source.path, source.tree, provider))
+    context = Context(source, provider)
+    result = FileResult(source.path)
+    result.findings = findings(analysis.verdicts, context, select)
+    result.partial = _partial(analysis)
+    result.trained = frozenset(_trained(source.path, name) for name in analysis.trained)
+    return result
+
+
+def findings(verdicts: Iterable[Verdict], context: Context, select: frozenset[str]) -> list[Finding]:
+    """What all rules say, one finding a cause, by line; then those of the selected rules.
+
+    All rules speak first: which one a cause belongs to does not depend on which are switched on.
+    """
+    said: list[tuple[Finding, Verdict]] = []
+    for verdict in verdicts:
+        for reader in READERS:
+            found = reader.read(verdict, context)
+            if found is not None:
+                said.append((found, verdict))
+                break
+    kept = [found for found in settled(said, context) if found.code in select]
+    own = context.source.path
+    return sorted(kept, key=lambda found: (found.path != own, found.path, found.range, found.code))
+
+
+def _partial(analysis: Analysis) -> list[Partial]:
+    notes = []
+    for path, line, reason in analysis.partial:
+        key = reason if reason in _REASONS else "other"
+        note = Partial(path, line, Message.of(f"partial.{key}"))
+        if note not in notes:
+            notes.append(note)
+    return notes
+
+
+def _trained(path: str, name: str) -> str:
+    """A parameter as ``file:line:name``."""
+    return name if name.count(":") >= 2 else f"{path}:0:{name}"
