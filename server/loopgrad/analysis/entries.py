@@ -89,6 +89,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
         return
     module = UserModule("module", record)
     rt.user_modules[record.path] = module
+    rt.lenient = True
     define_only(rt, record, module)
     site = Site(record, record.tree, record.tree, "<entry>")
     target = module.globals.get(entry.func) if entry.cls is None else None

@@ -14,9 +14,8 @@ from .tape import Node, Tensor, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 from .where import LoopRun, lift
 
-#: The iteration at whose end a loop is checked, and the iterations whose graphs must be alive then.
+#: The iteration at whose end a loop is checked; graphs of all but the first must be alive then.
 CHECK_AT = 4
-MUST = frozenset({2, 3, 4})
 #: How many runs of one loop statement are walked; more would say the same.
 MOST_WALKS = 4
 
@@ -24,18 +23,41 @@ MOST_WALKS = 4
 class Candidate:
     """A place that seemed to grow; ``nodes`` are what it held, watched for a later backward."""
 
-    __slots__ = ("index", "loop", "nodes", "observation")
+    __slots__ = ("index", "loop", "nodes", "observation", "place")
 
-    def __init__(self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun) -> None:
+    def __init__(self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun, place: Any) -> None:
         self.observation = observation
         self.nodes = nodes
         self.index = index
         self.loop = loop
+        self.place = place
 
 
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
-    """Called at the end of every iteration."""
-    if iteration != CHECK_AT or rt.trying or rt.seq == 0:
+    """Called at the end of every iteration: look for growth at the fourth, and look again at every later one.
+
+    What seemed to grow must also hold the graphs of the last three iterations that ran: a value that is
+    reset, replaced or cleared in between does not.
+    """
+    loop.executed.append(iteration)
+    if len(loop.executed) < CHECK_AT or rt.trying or rt.seq == 0:
+        return
+    waiting = [c for c in rt.growth if c.loop is loop]
+    if len(loop.executed) > CHECK_AT:
+        if waiting:
+            last = set(loop.executed[-3:])
+            now: dict[Any, list[Node]] = {}
+            for place, nodes in holders(rt):
+                now[_id(place)] = nodes
+                if place[0] == "attribute":  # state that is made anew each iteration: the same field of its successor
+                    now.setdefault(("attribute", place[2]), nodes)
+            for candidate in waiting:
+                nodes = now.get(candidate.place) or now.get(("attribute", candidate.place[-1]), [])
+                if not nodes or not last <= born_in(nodes, loop):
+                    rt.growth.remove(candidate)
+                else:
+                    candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
+                    candidate.index = len(rt.passes)
         return
     mark = ("walk", id(loop.site.node))
     walks = rt.counts.get(mark, 0)
@@ -44,6 +66,11 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
     rt.counts[mark] = walks + 1
     for holder, nodes in holders(rt):
         inspect(rt, loop, holder, nodes)
+
+
+def born_in(nodes: list[Node], loop: LoopRun) -> set[int | None]:
+    """The iterations of ``loop`` in which what is reachable from ``nodes`` was recorded."""
+    return {iteration_in(node.where, loop) for node in reachable(nodes)}
 
 
 def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
@@ -134,7 +161,7 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node]) -> None:
             newest = node
         if oldest is None or node.seq < oldest.seq:
             oldest = node
-    if not born >= MUST:
+    if not born >= set(loop.executed[1:CHECK_AT]):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
@@ -166,7 +193,7 @@ def report(
     if retained is not None:
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
-    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop))
+    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, _id(place)))
 
 
 def _own(node: Node, place: Any) -> Any:

@@ -143,6 +143,8 @@ class Runtime:
         self.caches: list[Any] = []
         self.mode_site: Site | None = None
         self.error: Raised | None = None
+        #: Only the definitions of a module ran: a global that is missing may be there in a real run.
+        self.lenient = False
 
     # -- unknowns ------------------------------------------------------------------------------
 

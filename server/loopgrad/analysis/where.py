@@ -72,7 +72,7 @@ class Where:
 class LoopRun:
     """One execution of a loop from its first iteration to its last. ``site`` is the loop statement."""
 
-    __slots__ = ("backwards", "direct", "implicit", "kind", "parent", "site")
+    __slots__ = ("backwards", "direct", "executed", "implicit", "kind", "parent", "site")
 
     def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
         self.site = site
@@ -82,6 +82,8 @@ class LoopRun:
         self.backwards = 0
         self.direct = 0
         self.parent: LoopRun | None = None
+        #: The iterations that ran, in order; a jump leaves some out.
+        self.executed: list[int] = []
 
 
 class Parting:

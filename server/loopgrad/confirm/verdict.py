@@ -65,13 +65,20 @@ def _judge(seen: Observation, request: Request) -> Verdict:
     end = seen.last("end") or {}
     stores = Stores(verdict.files, dict(request.replaced))
     fault = _raising(seen, end) or next((f for f in seen.all("fault") if f["outcome"] == "silent"), None)
-    if fault is not None:
+    guess = seen.last("guessed")
+    if guess is not None:
+        verdict.reason = Message.of("confirm.reason.guessed", place=_say(_place(guess["at"])))
+    elif fault is not None:
         _take(verdict, fault, stores)
         verdict.reason = Message.of(f"confirm.reason.{fault['outcome']}")
     elif end.get("growing"):
         # the loop that kept most; of several runs of one loop, the last
         grown = max(end["growing"], key=lambda item: max(item["generations"]))
-        _take(verdict, {**grown, "outcome": "grows", "ran": end.get("ran", ()), "loop": None}, stores)
+        _take(
+            verdict,
+            {**grown, "outcome": "grows", "ran": end.get("ran", ()), "within": grown["loop"], "loop": None},
+            stores,
+        )
         verdict.reason = Message.of("confirm.reason.grows", generations=max(grown["generations"]))
     elif end.get("untrained") and _ended_well(seen, end):
         verdict.verdict, verdict.outcome = CONFIRMED, "not-trained"
@@ -129,7 +136,12 @@ def _take(verdict: Verdict, fault: dict[str, Any], stores: Stores) -> None:
     verdict.freed_at = _place(fault.get("freed_at"))
     verdict.built_at = _place(fault.get("built_at"))
     ran = [(path, line) for path, line in fault.get("ran", ())]
-    verdict.carriers = [(name, stores.find(name, ran)) for name in fault.get("carriers", ())]
+    near = [
+        verdict.raised_at,
+        _place(fault.get("within")),
+        *((path, line) for path, line, _ in verdict.loops),
+    ]
+    verdict.carriers = [(name, stores.find(name, ran, near)) for name in fault.get("carriers", ())]
 
 
 def _place(value: Any) -> Place | None:
@@ -164,8 +176,6 @@ def _problem(seen: Observation, end: dict[str, Any], request: Request) -> Messag
         return _exception(end, request, where)
     if end["status"]:
         return Message.of("confirm.reason.status", status=end["status"], where=where)
-    if seen.all("guessed"):
-        return Message.of("confirm.reason.guessed", place=_say(_place(seen.all("guessed")[0]["at"])))
     if not end["passes"] and end.get("evaluated", 0) < 2:
         return Message.of("confirm.reason.no-backward")
     return None

@@ -86,6 +86,14 @@ def attempt(f: Frame, cond: Sym, body: Run, orelse: Run, site: Any, hint: bool |
     rt.log = log
     try:
         signal = first(f)
+    except (Raised, Ended):
+        # The run ends in this branch: whether it is taken decides that.
+        rt.shared.significant[mark] = True
+        tail = rt.trace[place:]
+        del rt.trace[place:]
+        rt.decide(cond, site, usual, flip)
+        rt.trace.extend(tail)
+        raise
     finally:
         rt.log = outer
         if outer is not None:
@@ -129,8 +137,10 @@ def _try_side(f: Frame, side: Run) -> dict[Any, tuple] | None:
         if signal is None and rt.events == events and len(rt.trace) == place and rt.grad == grad:
             result = {}
             for key, (obj, name, old) in log.items():
-                if name is None or name == "set" or type(name) is tuple and len(name) == 1:
-                    new: Any = MISSING
+                if name is None:
+                    new: Any = list(obj)
+                elif name == "set" or type(name) is tuple and len(name) == 1:
+                    new = MISSING
                 else:
                     new = obj.get(name, MISSING)
                 result[key] = (obj, name, old, new)
@@ -159,7 +169,9 @@ def _matters(log: Log, other: dict[Any, tuple]) -> bool:
 
 
 def _current(obj: Any, name: Any) -> Any:
-    if name is None or name == "set":
+    if name is None:
+        return list(obj)
+    if name == "set":
         return obj
     if type(name) is tuple and len(name) == 1:
         return getattr(obj, name[0])
@@ -168,7 +180,7 @@ def _current(obj: Any, name: Any) -> Any:
 
 def _entry_matters(obj: Any, name: Any, old: Any, new: Any) -> bool:
     if name is None and isinstance(obj, LList):
-        return any(relevant(v) for v in [*old, *obj][:64])
+        return any(relevant(v) for v in [*old, *new][:64])
     if name == "set" and isinstance(obj, LSet):
         return False
     return relevant(old) or relevant(new)

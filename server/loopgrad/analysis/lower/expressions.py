@@ -82,9 +82,18 @@ def _name(node: ast.Name, scope: Scope) -> Eval:
 
         return load_class
 
+    top: Scope | None = scope
+    while top is not None and top.kind != "module":
+        top = top.parent
+    bound = top is not None and name in top.locals
+
     def load_global(f: Frame) -> Any:
         value = f.globals.get(name, MISSING)
-        return value if value is not MISSING else f.rt.shared.objects.builtin(f.rt, name)
+        if value is not MISSING:
+            return value
+        if bound and not f.rt.lenient:
+            raise Raised("NameError")
+        return f.rt.shared.objects.builtin(f.rt, name)
 
     return load_global
 

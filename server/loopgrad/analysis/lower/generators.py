@@ -64,7 +64,8 @@ def _yielded(node: Any, scope: Scope) -> Gen:
         site = scope.site(node)
 
         def give_all(f: Frame) -> Generator[Any, Any, Any]:
-            source = f.rt.shared.objects.iterate(f.rt, inner(f), site)
+            given = inner(f)
+            source = f.rt.shared.objects.iterate(f.rt, given, site)
             i = 0
             while i < MOST_TRIPS:
                 item = source.get(i)
@@ -72,7 +73,8 @@ def _yielded(node: Any, scope: Scope) -> Gen:
                     break
                 yield item
                 i += 1
-            return getattr(source, "result", None)
+            ended = getattr(given, "source", None)
+            return ended[1] if type(ended) is tuple else None
 
         return give_all
     plain = lower(node, scope)
@@ -230,7 +232,7 @@ def _try(node: Any, scope: Scope) -> Gen:
             for caught, name, run in handlers:
                 if f.rt.shared.classes.catches(f.rt, caught, error):
                     if name:
-                        f.rt.put(f.vars, name, error.value)
+                        f.rt.put(f.vars, name, f.rt.shared.classes.exception_value(f.rt, error))
                     return (yield from run(f))
             raise
         if signal is None:

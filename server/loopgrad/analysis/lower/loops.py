@@ -30,9 +30,12 @@ LIGHT_TRIPS = 256
 class Plan:
     """Which iterations of a loop to execute."""
 
-    __slots__ = ("base", "depth", "full", "jumps", "random", "rt", "seq", "seen")
+    __slots__ = ("base", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
 
-    def __init__(self, rt: Any, length: int | None, random: bool, items: bool = False) -> None:
+    def __init__(
+        self, rt: Any, length: int | None, random: bool, items: bool = False, finite: bool = False,
+    ) -> None:
+        self.finite = finite
         self.rt = rt
         self.depth = depth = len(rt.loops)
         pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
@@ -54,7 +57,7 @@ class Plan:
         if following < self.base:
             return following
         rt = self.rt
-        if rt.seq == self.seq and rt.trying == 0 and length is not None:
+        if rt.seq == self.seq and rt.trying == 0 and (length is not None or self.finite):
             return following if following < LIGHT_TRIPS else None
         if not self.random:
             if self.jumps is None:
@@ -111,7 +114,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
         source = rt.shared.objects.iterate(rt, iterable(f), iter_site)
         loop = LoopRun(site, "for")
         parent = rt.where
-        plan = Plan(rt, source.length, source.random, source.items)
+        plan = Plan(rt, source.length, source.random, source.items, source.finite)
         loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i: int | None = 0
@@ -130,9 +133,9 @@ def lower_for(node: Any, scope: Scope) -> Run:
                 store(f, item)
                 item = None
                 signal = body(f)
-                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 if signal is not None and signal is not CONTINUE:
                     return None if signal is BREAK else signal
+                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i = plan.next(i, source.length)
                 if i is None:
                     cut = True
@@ -179,12 +182,12 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                 if counters:
                     before = numbers(f, counters)
                 signal = body(f)
-                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 if signal is not None and signal is not CONTINUE:
                     if signal is BREAK:
                         broke = True
                         break
                     return signal
+                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i += 1
         finally:
             rt.loops.pop()

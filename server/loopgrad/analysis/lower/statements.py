@@ -183,6 +183,8 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
     exc = lower(node.exc, scope) if node.exc is not None else None
 
     def run(f: Frame) -> None:
+        if exc is None and f.rt.error is not None:
+            raise f.rt.error
         value = exc(f) if exc is not None else None
         raise Raised(f.rt.shared.classes.exception_name(value), value)
 
@@ -191,13 +193,16 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
 
 def _assert(node: ast.Assert, scope: Scope) -> Run:
     test = lower(node.test, scope)
+    message = lower(node.msg, scope) if node.msg is not None else None
     site = scope.site(node)
 
     def run(f: Frame) -> None:
         value = test(f)
         known = f.rt.known(value, site)
         if known is False:
-            raise Raised("AssertionError")
+            made = f.rt.shared.classes.exception(
+                "AssertionError", () if message is None else (message(f),))
+            raise Raised("AssertionError", made)
 
     return run
 
@@ -326,8 +331,13 @@ def _try(node: Any, scope: Scope) -> Run:
             for caught, name, run, _ in handlers:
                 if rt.shared.classes.catches(rt, caught, error):
                     if name:
-                        rt.put(f.vars if f.func is not None or f.cls else f.globals, name, error.value)
-                    return run(f)
+                        value = rt.shared.classes.exception_value(rt, error)
+                        rt.put(f.vars if f.func is not None or f.cls else f.globals, name, value)
+                    before, rt.error = rt.error, error
+                    try:
+                        return run(f)
+                    finally:
+                        rt.error = before
             raise
         finally:
             del rt.handlers[depth:]

@@ -311,12 +311,11 @@ _extreme("max", max)
 def _quantifier(name: str, stop: bool) -> None:
     def run(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
         source = rt.shared.objects.iterate(rt, args[0], site)
-        doubt = source.length is None
+        doubt = not source.finite
         i = 0
-        while i < (source.length if source.length is not None else 4):
+        while i < (source.length if source.length is not None else 64 if source.finite else 4):
             item = source.get(i)
             if item is MISSING:
-                doubt = doubt and False
                 break
             known = rt.known(item, site)
             if known is stop:

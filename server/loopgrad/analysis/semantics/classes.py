@@ -355,6 +355,23 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:  # noqa: A
     return actual == name
 
 
+def exception(kind: str, args: tuple) -> Obj:
+    """An instance of one of Python's own exceptions."""
+    made = Obj(EXCEPTIONS.get(kind, EXCEPTIONS["Exception"]), args)
+    made.attrs["args"] = args
+    return made
+
+
+def exception_value(rt: Any, error: Raised) -> Any:
+    """The object that ``except … as name`` binds."""
+    if type(error.value) is Class:
+        return instantiate(rt, error.value, [], {}, rt.current)
+    if error.value is None:
+        text = "" if error.kind in ("StopIteration", "KeyError") else rt.fresh(rt.current, "str")
+        error.value = exception(error.kind, (text,) if text != "" else ())
+    return error.value
+
+
 def exception_name(value: Any) -> str:
     if type(value) is Class:
         return value.name

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..lower.expressions import hashable
-from ..runtime import CONST, Raised
+from ..runtime import CONST, Abort, Raised
 from ..values import MISSING, Iter, LDict, LList, LSet, Native, Obj, Sym
 
 Method = Callable[[Any, Any, Any, list, dict], Any]
@@ -345,6 +345,15 @@ def _next(rt: Any, site: Any, it: Iter, args: list, kwargs: dict) -> Any:
     return value
 
 
+def _send(rt: Any, site: Any, it: Iter, args: list, kwargs: dict) -> Any:
+    if rt.trying > it.trial:
+        raise Abort
+    value = it.send(args[0]) if it.send is not None else it.step()
+    if value is MISSING:
+        raise Raised("StopIteration")
+    return value
+
+
 _LISTS: dict[str, Method] = {
     "append": _append, "appendleft": _appendleft, "insert": _insert, "extend": _extend, "pop": _pop,
     "popleft": _popleft, "clear": _clear, "remove": _remove, "reverse": _reverse, "sort": _sort,
@@ -367,7 +376,7 @@ _TABLES: dict[type, dict[str, Method]] = {
     tuple: {"index": _index, "count": _count},
     str: {"join": _join, "format": _format},
     Iter: {
-        "__next__": _next, "send": _next,
+        "__next__": _next, "send": _send, "throw": _next,
         "close": lambda rt, site, it, args, kwargs: setattr(it, "step", lambda: MISSING),
     },
 }

@@ -30,7 +30,7 @@ class Source:
     elements are values that are there already, so that going through all of them is cheap.
     """
 
-    __slots__ = ("get", "items", "length", "random", "result")
+    __slots__ = ("finite", "get", "items", "length", "random", "result")
 
     def __init__(self, get: Callable[[int], Any], length: int | None, random: bool, items: bool = False) -> None:
         self.get = get
@@ -38,6 +38,8 @@ class Source:
         self.random = random
         self.items = items
         self.result: Any = None
+        #: It ends by itself, though nobody knows after how many elements (a generator's code says when).
+        self.finite = length is not None
 
 
 def of_items(items: Any, more: bool = False) -> Source:
@@ -75,7 +77,9 @@ def iterate(rt: Any, value: Any, site: Site) -> Source:
     if isinstance(value, Endless):
         return Source(value.make, getattr(value, "length", None), True)
     if kind is Iter:
-        return Source(lambda i: advance(rt, value, site), None, False)
+        source = Source(lambda i: advance(rt, value, site), None, False)
+        source.finite = value.known
+        return source
     if kind is Obj:
         return _object(rt, value, site)
     if kind is Class:
@@ -153,15 +157,16 @@ def iterator(rt: Any, value: Any, site: Site) -> Any:
 
 def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) -> Iter:
     """A generator object: resumes with its own moment and grad mode restored to the consumer's after."""
-    state = {"done": False}
+    state = {"done": False, "started": False}
 
-    def step() -> Any:
+    def step(value: Any = None) -> Any:
         if state["done"]:
             return MISSING
         where, loops = rt.where, len(rt.loops)
         rt.frames.append(frame)
         try:
-            item = next(steps)
+            item = steps.send(value) if state["started"] else next(steps)
+            state["started"] = True
             return rt.fresh(site) if item is MISSING else item
         except StopIteration as stop:
             state["done"] = True
@@ -174,6 +179,7 @@ def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) 
             del rt.loops[loops:]
 
     made = Iter(step, True, frame)
+    made.send = step
     made.trial = rt.trying
     return made
 
@@ -186,9 +192,7 @@ def listed(rt: Any, value: Any, site: Site, most: int = 4096) -> tuple[list[Any]
     if kind is LList:
         return list(value), value.open
     source = iterate(rt, value, site)
-    limit = source.length if source.length is not None else 4
-    if kind in (Iter, Obj) and source.length is None:
-        limit = 64 if rt.limit else 4
+    limit = source.length if source.length is not None else 64 if source.finite else 4
     out: list[Any] = []
     i = 0
     while i < limit and i < most:

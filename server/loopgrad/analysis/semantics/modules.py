@@ -110,6 +110,7 @@ def execute(rt: Any, record: Any, module: UserModule, name: str) -> None:
     except Raised:
         # What the module defined before it failed is there; whether it really fails is not known.
         rt.partial.append((record.path, 1, "import"))
+        rt.lenient = True
     except (Ended, Abort):
         pass
     except Budget:

@@ -130,6 +130,9 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
     if any(type(w) is Sym for w in wanted) or any(type(o) is Sym and o.node is None for o in outs):
         results: list[Any] = [rt.fresh(site) for _ in wanted]
         return tuple(results)
+    for out in outs:
+        if type(out) is Tensor and out.guess == 0 and out.edge() is None:
+            rt.shared.observe.no_grad_fn(rt, out, site)
     for t in known:
         if not t.requires_grad and t.guess == 0:
             rt.shared.observe.grad_input(rt, t, site)

@@ -126,7 +126,8 @@ def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None
 
 
 def _outputs(rt: Any, profile: Any, node: Node | None, first: Tensor | None, site: Site | None, length: int | None) -> Any:
-    view = profile.view is True
+    # reshape and flatten of contiguous memory, the usual case, are views.
+    view = profile.view is True or profile.view == "depends" and profile.same is not True and bool(profile.args) and profile.outputs is None
 
     def one(carries: bool) -> Tensor:
         mine = node if carries else None

@@ -164,7 +164,7 @@ class Redirection:
             return original_load(file, map_location or "cpu" if map_location is None else self.on_cpu(map_location),
                                  *args, **options)  # fmt: skip
 
-        class Generator(original_generator):  # type: ignore[misc]
+        class Generator(original_generator):
             def __new__(cls, device: Any = "cpu") -> Any:
                 return original_generator(self.on_cpu(device))
 

@@ -37,6 +37,8 @@ class Fault:
     #: All loops around, outermost first, as (path, line, iteration).
     loops: list[tuple[str, int, int]] = field(default_factory=list)
     carriers: list[str] = field(default_factory=list)
+    #: How statements had last run before the iteration, if something was carried into it.
+    before: dict[Place, int] | None = None
 
 
 def in_loops(fault: Fault, loops: list[tuple[Activation, int]], carrying: Activation | None) -> Fault:
@@ -73,8 +75,12 @@ class Explainer:
         culprit = max(stale, key=number_of)
         freeing = self._engine.passes[culprit.metadata[FREED]]
         fault.freed_at = freeing.site
-        in_loops(fault, running.record.loops, _carrying(running.record, freeing))
-        carried = self._carried(running, set(running.stale), freeing.ended)
+        carrying = _carrying(running.record, freeing)
+        in_loops(fault, running.record.loops, carrying)
+        # carried into this iteration; where no loop carries, from the pass that freed it to this one
+        border = carrying.starts[-1] if carrying is not None and carrying.line else freeing.ended
+        fault.before = carrying.ran if carrying is not None else None
+        carried = self._carried(running, set(running.stale), border)
         fault.carriers = _names(carried, running, set(running.stale))
         built = max(carried, key=number_of) if carried else culprit
         fault.built_at = self._places.built_at(number_of(built))
@@ -93,6 +99,7 @@ class Explainer:
         borders = [self.stepped, earlier[-1] if earlier else 0]
         if older:
             borders.insert(0, older[-1][0].starts[-1])
+            fault.before = older[-1][0].ran
         for border in borders:
             carried = self._carried(running, culprits, border)
             if carried:

@@ -28,8 +28,8 @@ from .places import Activation, Place, Places
 Root = tuple[torch.Tensor, Node, set[int], int]
 _NEVER = 1 << 60
 
-#: A loop is judged from this many iterations on; one within another from 6, since what a few inner steps
-#: build is often dropped behind them (a sampler's chain), and the loop's length bounds it.
+#: A loop is judged from this many iterations on. In one within another, a chain that only a variable holds
+#: (a sampler's few steps) is dropped behind it and bounded by its length: there it takes 6 iterations.
 FEWEST = 4
 #: Each iteration is sampled up to this one, and then each time it is larger by a quarter.
 _ALL_UP_TO = 20
@@ -55,6 +55,8 @@ class Record:
     consumed: set[int] = field(default_factory=set)
     names: list[str] = field(default_factory=list)
     bounded: bool = False
+    #: A container or an attribute holds it.
+    stored: bool = False
     built: Place | None = None
     ended: bool = False
 
@@ -64,7 +66,7 @@ class Record:
         return bool(self.samples) and bool(self.samples[-1].open - self.samples[-1].kept - self.consumed)
 
     def grows(self) -> bool:
-        fewest = FEWEST + 3 if self.activation.nested else FEWEST
+        fewest = FEWEST + 3 if self.activation.nested and not self.stored else FEWEST
         if self.bounded or len(self.samples) < FEWEST or self.samples[-1].iteration < fewest:
             return False
         return _rises([sample.count for sample in self.samples]) and _rises(
@@ -164,6 +166,7 @@ class Growth:
         record.bounded = bool(called) and all(
             any(name.startswith(base + "[") for base in names.bounded) for name in called
         )
+        record.stored = any("." in name or "[" in name for name in called)
         record.names = collapsed(called)
         record.built = self._places.built_at(number_of(older[-1][1]))
 

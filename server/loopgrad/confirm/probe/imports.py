@@ -24,6 +24,8 @@ class Sources:
     """Compiles the user's files, and remembers which they are."""
 
     def __init__(self, replaced: dict[str, str]) -> None:
+        #: Told of a file that compiles models.
+        self.on_compiler: Callable[[], None] = lambda: None
         self._replaced = {os.path.realpath(path): text for path, text in replaced.items()}
         own = os.path.dirname(os.path.abspath(__file__))
         paths = sysconfig.get_paths()
@@ -51,6 +53,8 @@ class Sources:
     def compile(self, source: bytes | str, path: str) -> CodeType:
         replaced = self._replaced.get(os.path.realpath(path))
         source = source if replaced is None else replaced
+        if ("torch.compile" if isinstance(source, str) else b"torch.compile") in source:  # type: ignore[operator]
+            self.on_compiler()
         try:
             code = compiled(source, path)
         except (SyntaxError, ValueError, RecursionError, MemoryError):

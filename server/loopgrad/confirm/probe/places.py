@@ -25,7 +25,7 @@ class Activation:
     """One run of a loop from its start to its end. ``line`` is 0 for a loop inside a library."""
 
     __slots__ = (
-        "code", "count", "in_forward", "last", "last_passed", "line", "nested", "passed", "path", "seen",
+        "code", "count", "in_forward", "last", "last_passed", "line", "nested", "passed", "path", "ran", "seen",
         "serial", "starts",
     )  # fmt: skip
 
@@ -43,6 +43,8 @@ class Activation:
         self.seen = 0
         #: Runs within a module's forward: a recurrence over time, no loop of training steps.
         self.in_forward = False
+        #: How statements had last run when the iteration began; kept for loops that run backwards.
+        self.ran: dict[Place, int] = {}
         #: Another loop is around it.
         self.nested = False
 

@@ -41,6 +41,7 @@ class Runner:
         self._sources = Sources(job.replaced)
         self._watch = Watch(job, channel, self._stop)
         self._watch.places.files = self._sources.files
+        self._sources.on_compiler = self._watch.drop_hook
         self._over = False
         self._context: Any = None
         self._guesses: set[tuple[str, int]] = set()

@@ -18,6 +18,14 @@ def prepare(guessed: Callable[[Any], None], is_users: Callable[[str], bool]) -> 
     """The context that the script runs in."""
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
+    def asked(frame: Any) -> None:
+        if is_users(frame.f_code.co_filename):
+            guessed(frame)
+
+    def number(tensor: Any) -> Any:
+        value = _constant(tensor.dtype)
+        return value if isinstance(value, bool) else _guess(value, asked)
+
     def answers(name: str, answer: Callable[[Any], Any], *, branches: bool) -> None:
         original = getattr(torch.Tensor, name)
 
@@ -25,13 +33,13 @@ def prepare(guessed: Callable[[Any], None], is_users: Callable[[str], bool]) -> 
             if not isinstance(tensor, FakeTensor):
                 return original(tensor, *args, **options)
             frame = sys._getframe(1)
-            if branches and is_users(frame.f_code.co_filename):
-                guessed(frame)
+            if branches:
+                asked(frame)
             return answer(tensor)
 
         setattr(torch.Tensor, name, method)
 
-    answers("item", lambda tensor: _constant(tensor.dtype), branches=False)
+    answers("item", number, branches=False)
     answers("__float__", lambda tensor: 1.0, branches=False)
     answers("__int__", lambda tensor: 1, branches=False)
     answers("__index__", lambda tensor: 1, branches=False)
@@ -49,6 +57,40 @@ def _constant(dtype: Any) -> Any:
     if dtype is torch.bool:
         return False
     return 1.0 if dtype.is_floating_point else 1
+
+
+def _guess(value: Any, asked: Callable[[Any], None]) -> Any:
+    """A number that stands for data: a comparison with it, or its truth, is a branch on data."""
+    kind: Any = type(value)
+
+    class Guess(kind):
+        def __hash__(self) -> int:
+            return hash(kind(self))
+
+    def comparison(name: str) -> Any:
+        original = getattr(kind, name)
+
+        def method(self: Any, *others: Any) -> Any:
+            asked(sys._getframe(1))
+            return original(self, *others)
+
+        return method
+
+    def operation(name: str) -> Any:
+        original = getattr(kind, name)
+
+        def method(self: Any, *others: Any) -> Any:
+            result = original(self, *others)
+            return Guess(result) if type(result) is kind else result
+
+        return method
+
+    for name in ("lt", "le", "gt", "ge", "eq", "ne", "bool"):
+        setattr(Guess, f"__{name}__", comparison(f"__{name}__"))
+    for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "neg", "abs"):
+        if hasattr(kind, f"__{name}__"):
+            setattr(Guess, f"__{name}__", operation(f"__{name}__"))
+    return Guess(value)
 
 
 def _nested(shape: Any, value: Any) -> Any:

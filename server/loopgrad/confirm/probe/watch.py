@@ -80,6 +80,12 @@ class Watch:
         """Counts modules' calls until the first backward: all that an evaluation shows."""
         self._forwards += 1
 
+    def drop_hook(self) -> None:
+        """With the first backward. Before that too where something is compiled: guards meet global hooks."""
+        if self._hook is not None:
+            self._hook.remove()
+            self._hook = None
+
     def _user_frames(self) -> list[FrameType]:
         return list(self.places.frames(sys._getframe(1)))
 
@@ -100,6 +106,7 @@ class Watch:
         if time.monotonic() > self._latest:
             self._stop("time")
         if activation.passed:
+            activation.ran = dict(self.places.ran)
             self._snapshot()
         if self._deadline and time.monotonic() > self._deadline:
             self._stop("steps")
@@ -146,9 +153,7 @@ class Watch:
     # Passes ----------------------------------------------------------------------------------------
 
     def _before(self, running: Running) -> None:
-        if self._hook is not None:
-            self._hook.remove()
-            self._hook = None
+        self.drop_hook()
         self.training.reach(running.nodes)
         record = running.record
         if not self.training.stepping:
@@ -234,12 +239,13 @@ class Watch:
             loop=fault.loop,
             loops=fault.loops,
             carriers=fault.carriers,
-            ran=self._last_runs(),
+            ran=self._last_runs(fault.before),
         )
 
-    def _last_runs(self) -> list[tuple[str, int]]:
+    def _last_runs(self, ran: dict[Place, int] | None = None) -> list[Place]:
         """The statements that have run, the last first: they tell which of several stores was it."""
-        return sorted(self.places.ran, key=lambda place: -self.places.ran[place])[:4000]
+        ran = ran or self.places.ran
+        return sorted(ran, key=lambda place: -ran[place])[:4000]
 
     def raised(self, error: BaseException, frames: list[tuple[FrameType, int]]) -> None:
         """An exception that no backward raised: where it came from, and in which iteration."""
