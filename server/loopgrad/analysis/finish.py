@@ -6,6 +6,7 @@ from typing import Any
 
 from . import growth
 from .observe import Observation, Step, innermost
+from .tape import Tensor
 from .torch_model.optim import held
 from .where import Parting
 
@@ -20,6 +21,7 @@ def finish(rt: Any) -> None:
     growth.settle(rt)
     retained(rt)
     requires(rt)
+    cut_off(rt)
 
 
 def retained(rt: Any) -> None:
@@ -41,6 +43,30 @@ def retained(rt: Any) -> None:
         seen.facts["hides"] = hides
         seen.guess = 0
         rt.seen.append(seen)
+
+
+def cut_off(rt: Any) -> None:
+    """LG302: an optimizer (or a group of it) of whose parameters a cut left none for any backward to reach."""
+    judged: set[int] = set()
+    for optimizer in rt.stepped:
+        if id(optimizer) in judged:
+            continue
+        judged.add(id(optimizer))
+        groups = optimizer.attrs.get("param_groups") or []
+        for k, group in enumerate(groups):
+            inner = group.get("params") if isinstance(group, dict) else None
+            wanted = [t for t in inner or () if type(t) is Tensor and t.leaf_grad]
+            if not wanted or getattr(inner, "open", False) or any(id(t) in rt.reached or t.guess for t in wanted):
+                continue
+            ids = {id(t) for t in wanted}
+            cut = next((c for c, leaves in rt.cut_events if leaves & ids), None)
+            if cut is None or not rt.passes:
+                continue
+            seen = Observation("cut-off", "not-trained", cut.site)
+            seen.steps.append(Step("cut", cut.site, None, "cut-" + cut.kind, what=cut.what))
+            seen.steps.append(Step("stored", optimizer.site or cut.site, None, "optimizer"))
+            seen.facts.update(cut=cut.kind, what=cut.what, group=k if len(groups) > 1 else None)
+            rt.seen.append(seen)
 
 
 def requires(rt: Any) -> None:

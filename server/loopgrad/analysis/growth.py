@@ -89,8 +89,6 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
         place, value, seen = stack.pop()
         kind = type(value)
         if kind is Tensor or kind is Sym:
-            if kind is Tensor and value.grad is not None and value.grad.node is not None:
-                found.setdefault(("grad", id(value)), (("grad", value), []))[1].append(value.grad.node)
             node = value.node
             if node is not None:
                 found.setdefault(_id(place), (place, []))[1].append(node)

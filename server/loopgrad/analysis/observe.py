@@ -451,6 +451,26 @@ def _raise_step_no_graph(site: Site, iteration: int | None) -> Step:
     return Step("reached", site, iteration, "no-graph")
 
 
+def rootless(rt: Any, value: Tensor, site: Site) -> None:
+    """``backward()`` on a leaf that was told to require grad: the exception goes, and nothing trains."""
+    if not value.leaf_grad or value.held or value.is_param or not rt.optimizers:
+        return
+    told = next(((s, w) for t, s, w, _, _ in rt.requires if t is value), None)
+    place = told[0] if told is not None else value.site
+    if place is None:
+        return
+    seen = Observation("made-leaf", "not-trained", place)
+    seen.loop, seen.iteration = innermost(rt.where)
+    cut = rt.shared.cuts.find(rt, value)
+    if cut is not None:
+        seen.steps.append(Step("cut", cut.site, seen.iteration, "cut-" + cut.kind, what=cut.what))
+        seen.facts.update(cut=cut.kind, what=cut.what)
+    seen.steps.append(Step("modified", place, seen.iteration, "made-leaf"))
+    seen.steps.append(Step("reached", site, seen.iteration, "leaf-backward"))
+    value.used_grad = True
+    rt.observe(seen)
+
+
 def grad_input(rt: Any, t: Tensor, site: Site) -> None:
     raise Raised("RuntimeError")
 

@@ -142,6 +142,8 @@ class Runtime:
         self.patches: dict[str, Any] = {}
         self.caches: list[Any] = []
         self.mode_site: Site | None = None
+        self.cut_events: list[tuple[Any, set[int]]] = []
+        self.born: dict[Any, Any] = {}
         self.error: Raised | None = None
         #: Only the definitions of a module ran: a global that is missing may be there in a real run.
         self.lenient = False
@@ -153,7 +155,23 @@ class Runtime:
         mark = id(site)
         n = self.counts.get(mark, 0)
         self.counts[mark] = n + 1
-        return Sym(("v", mark, n), kind, node=node, guess=guess)
+        key = ("v", mark, n)
+        if self.loops:
+            self.born[key] = self.loops[-1]
+        return Sym(key, kind, node=node, guess=guess)
+
+    def made_here(self, key: Any) -> bool:
+        """Whether an unknown was made in the innermost loop that runs: it is another one in each iteration."""
+        if not self.loops:
+            return False
+        here, stack = self.loops[-1], [key]
+        while stack:
+            part = stack.pop()
+            if type(part) is tuple:
+                if self.born.get(part) is here:
+                    return True
+                stack.extend(part)
+        return False
 
     def child(self, parent: Sym, name: Any, kind: str = "any") -> Sym:
         """A part of an unknown: always the same one for the same name."""
@@ -327,6 +345,8 @@ class Runtime:
             return self.truth(sym.args[1] if side else sym.args[2], site)
         if default is None:
             default = self.usual(sym)
+        # The test that ends a loop is a shorter run if it is asked anew each time, another program if it is a flag.
+        flip = flip or not self.made_here(sym.key)
         self.trace.append(Decision(sym.key, default, site, flip))
         self.commit(sym, default)
         return default

@@ -24,7 +24,7 @@ class Sym:
     ``node`` is the graph that it may carry; ``guess`` how many guesses stand behind that.
     """
 
-    __slots__ = ("args", "attrs", "guess", "items", "key", "kind", "node", "op", "params")
+    __slots__ = ("args", "attrs", "cut", "guess", "items", "key", "kind", "node", "op", "params")
 
     def __init__(
         self, key: Any, kind: str = "any", op: str = "", args: tuple = (), node: Node | None = None, guess: int = 1,
@@ -38,6 +38,8 @@ class Sym:
         self.attrs: dict[str, Any] | None = None
         self.items: dict[Any, Any] | None = None
         self.params: Tensor | None = None
+        #: What took the graph of the tensor away that this number or array was read from.
+        self.cut: Any = None
 
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is Sym and self.key == other.key)

@@ -77,6 +77,12 @@ class Text:
         """The lines with their ends; a text that ends with a newline has no empty line at its end here."""
         return self._lines
 
+    @property
+    def count(self) -> int:
+        """How many lines an editor shows: one more where the text ends with a newline."""
+        ends = not self._lines or self._lines[-1].endswith(("\n", "\r"))
+        return len(self._lines) + ends
+
     def line(self, number: int) -> str:
         """A line (from 0) without its end; empty beyond the text."""
         return without_end(self._lines[number]) if 0 <= number < len(self._lines) else ""

@@ -31,6 +31,10 @@ def read(stream: BinaryIO) -> Any:
     data = stream.read(length)
     if len(data) < length:
         raise EOFError
+    return unpack(data)
+
+
+def unpack(data: bytes) -> Any:
     return pickle.loads(data)
 
 

@@ -38,6 +38,7 @@ class Worker:
         signal.signal(signal.SIGINT, self._interrupt)
         threading.Thread(target=self._read, daemon=True, name="messages").start()
         jobs = Jobs()
+        jobs.warm_up()
         gc.freeze()  # what is loaded by now stays
         while True:
             try:

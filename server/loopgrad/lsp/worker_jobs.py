@@ -57,6 +57,12 @@ class Jobs:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         use_engine(os.environ.get("LOOPGRAD_ENGINE"))
 
+    @staticmethod
+    def warm_up() -> None:
+        """Loads the engine, before there is something to do. libcst waits for the first fix."""
+        if not os.environ.get("LOOPGRAD_ENGINE"):
+            importlib.import_module("loopgrad.rules")
+
     # What changes between jobs ---------------------------------------------------------------------
 
     def set_up(self, setup: wire.Setup) -> None:

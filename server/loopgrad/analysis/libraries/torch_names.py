@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import cuts
 from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
@@ -129,7 +130,8 @@ def _tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         made.length = len(value)
     elif type(value) is Tensor:
         made.length, made.shape = value.length, value.shape
-    made.shape = made.shape
+    carries = value.node if type(value) is Tensor else None
+    made.cut = cuts.note(rt, "tensor", site, "torch.tensor", [carries]) if carries is not None else cuts.of([value])
     if type(value) is Sym and rt.shared.unknowns.root_of(value.key) in (None, "numpy", "np") and made.leaf_grad is False:
         made.length = None
     return made
@@ -164,7 +166,9 @@ def _sized_later(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 def _unsized(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    return methods.factory(rt, site, [], kwargs)
+    made = methods.factory(rt, site, [], kwargs)
+    made.cut = cuts.of(args)
+    return made
 
 
 for _name in ("randint", "full", "normal"):

@@ -101,14 +101,17 @@ def function(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site: Site
     rt.frames.append(frame)
     mode = func.mode
     if mode is not None:
+        before = rt.mode_site
         rt.grad = mode[0] if mode[0] is not None else rt.grad
         rt.inference = rt.inference or mode[1]
+        if not rt.grad or rt.inference:
+            rt.mode_site = mode[2]
     try:
         code.run(frame)
         return frame.ret
     finally:
         if mode is not None:
-            rt.grad, rt.inference = grad, inference
+            rt.grad, rt.inference, rt.mode_site = grad, inference, before
         rt.frames.pop()
         rt.depth -= 1
         rt.where = parent

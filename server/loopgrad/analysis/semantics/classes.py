@@ -287,9 +287,9 @@ def decorate(rt: Any, decorator: Any, target: Any, site: Site) -> Any:
     if kind is Sym or kind is Namespace:
         return target
     if kind is Obj and decorator.is_a("gradmode"):
-        return with_mode(target, decorator.data)
+        return with_mode(target, (*decorator.data, decorator.site or site))
     if kind is Class and "gradmode" in decorator.flags:
-        return with_mode(target, decorator.ns["mode"])
+        return with_mode(target, (*decorator.ns["mode"], site))
     if kind in (Native, Func, Bound, Partial, Class, Obj):
         made = rt.shared.calls.call(rt, decorator, [target], {}, site)
         return target if type(made) is Sym and type(target) is Class else made

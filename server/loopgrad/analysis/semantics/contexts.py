@@ -13,9 +13,10 @@ from ..where import Site
 class Token:
     """What entering a context manager gave, and the grad mode before it."""
 
-    __slots__ = ("grad", "inference", "value")
+    __slots__ = ("grad", "inference", "mode_site", "value")
 
-    def __init__(self, value: Any, grad: bool, inference: bool) -> None:
+    def __init__(self, value: Any, grad: bool, inference: bool, mode_site: Any = None) -> None:
+        self.mode_site = mode_site
         self.value = value
         self.grad = grad
         self.inference = inference
@@ -27,15 +28,19 @@ def enter(rt: Any, manager: Any, site: Site) -> Token:
         manager = rt.resolve(manager)
         if type(manager) is Sym and manager.op == "phi":
             manager = manager.args[1 if rt.truth(manager.args[0], site) else 2]
-    token = Token(manager, rt.grad, rt.inference)
+    token = Token(manager, rt.grad, rt.inference, rt.mode_site)
     kind = type(manager)
     if kind is Obj:
         if manager.is_a("gradmode"):
             grad, inference = manager.data
             if type(grad) is Sym:
                 grad = rt.truth(grad, site)
+            if "prev" in manager.attrs:
+                token.grad = manager.attrs["prev"]  # set_grad_enabled took effect when it was made
             if grad is not None:
                 rt.grad = grad
+            if not rt.grad or inference:
+                rt.mode_site = site
             rt.inference = rt.inference or inference
             token.value = None
             return token
@@ -79,4 +84,4 @@ def leave(rt: Any, manager: Any, token: Token, site: Site, error: str | None) ->
 def restore(rt: Any, token: Token, manager: Any = None) -> None:
     """Put the grad mode back to what it was before the ``with``."""
     if manager is None or type(manager) is Obj and (manager.is_a("gradmode") or manager.is_a("generator-context")):
-        rt.grad, rt.inference = token.grad, token.inference
+        rt.grad, rt.inference, rt.mode_site = token.grad, token.inference, token.mode_site

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .. import cuts
 from ..lower.expressions import const_op
 from ..runtime import CONST, Raised
 from ..tape import Tensor
@@ -96,8 +97,12 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     if has_identity(a) and has_identity(b):
         key = (op, key_of(a), key_of(b))
         if _depth(key) < 24:
-            return Sym(key, kind)
-    return rt.fresh(site, kind)
+            made = Sym(key, kind)
+            made.cut = cuts.of((a, b))
+            return made
+    made = rt.fresh(site, kind)
+    made.cut = cuts.of((a, b))
+    return made
 
 
 def _depth(key: Any, limit: int = 64) -> int:

@@ -47,6 +47,8 @@ def backward(
     roots: list[Node] = []
     for value in values:
         node = value.edge() if type(value) is Tensor else node_of(value)
+        if node is None and type(value) is Tensor and value.guess == 0 or node is not None and node.leaf is value:
+            rt.shared.observe.rootless(rt, value, site)
         if node is None:
             if type(value) is Tensor and value.guess == 0:
                 rt.shared.observe.no_grad_fn(rt, value, site)
@@ -180,7 +182,7 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
 
     def build(rt: Any, cls_: Class, args: list, kwargs: dict, site: Site) -> Any:
         if args and type(args[0]).__name__ == "Func":
-            return rt.shared.classes.with_mode(args[0], (grad_on, inference))
+            return rt.shared.classes.with_mode(args[0], (grad_on, inference, site))
         mode = grad_on
         if name == "set_grad_enabled":
             given = arg(args, kwargs, 0, "mode", True)
@@ -189,8 +191,9 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
                 mode = rt.truth(mode, site)
             obj = Obj(cls_, (mode, False))
             # As a statement it takes effect at once; as a context manager its exit restores.
-            obj.data = (mode, False)
-            rt.pending_mode = rt.grad
+            obj.attrs["prev"] = rt.grad
+            if not mode:
+                rt.mode_site = site
             _switch(rt, bool(mode))
             return obj
         if name == "inference_mode" and args and rt.known(args[0]) is False:

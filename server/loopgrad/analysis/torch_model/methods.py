@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .. import cuts
 from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
@@ -74,6 +75,7 @@ def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
     if name == "data":
         made = graphless(rt, site)
         made.length, made.shape = t.length, t.shape
+        made.cut = cuts.note(rt, "detach", site, "data", [t.node]) if t.node is not None else t.cut
         # .data shares the memory but not the version counter.
         return made
     if name == "__class__":
@@ -148,6 +150,8 @@ def _detach(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Tensor:
     made = Tensor(None, t.storage)
     made.site, made.where = site, rt.where
     made.length, made.shape, made.not_float = t.length, t.shape, t.not_float
+    node = t.node
+    made.cut = cuts.note(rt, "detach", site, "detach", [node]) if node is not None else t.cut
     return made
 
 
@@ -173,11 +177,15 @@ def _cut_number(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any
 def _numpy(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     if t.requires_grad and t.guess == 0 and kwargs.get("force") is not True:
         raise Raised("RuntimeError")
-    return rt.fresh(site, "object")
+    made = rt.fresh(site, "object")
+    made.cut = t.cut
+    return made
 
 
 def _item(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
-    return rt.fresh(site, "number")
+    made = rt.fresh(site, "number")
+    made.cut = cuts.note(rt, "item", site, "item", [t.node]) if t.node is not None else t.cut
+    return made
 
 
 def _size(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import cuts
 from ..knowledge import torch_table as table
 from ..runtime import CONST
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
@@ -60,7 +61,11 @@ def run_profile(
     """Record one operation by its profile. ``bound`` are the values of ``profile.args`` (or None)."""
     first = next((b for b in bound if type(b) is Tensor), None)
     if profile.graph == "no":
-        return graphless(rt, site)
+        made = graphless(rt, site)
+        if first is not None:
+            node = first.node
+            made.cut = cuts.note(rt, "op", site, name, [node]) if node is not None and rt.grad else first.cut
+        return made
     if profile.same is True or (profile.same == "depends" and name not in ("clone",)):
         source = bound[0] if bound else None
         if type(source) is Tensor or (type(source) is Sym and source.node is not None):
@@ -83,7 +88,14 @@ def run_profile(
     if fact is None or not fact.graph:
         if unsure and rt.grad and not edges:
             return rt.fresh(site, "tensor")  # whether an unknown carries a graph is not known
-        return _outputs(rt, profile, None, first, site, length)
+        result = _outputs(rt, profile, None, first, site, length)
+        off = edges and not rt.grad
+        cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges) if off else cuts.of(bound)
+        if cut is not None:
+            for t in result if isinstance(result, (tuple, list)) else (result,):
+                if type(t) is Tensor:
+                    t.cut = cut
+        return result
     saved = []
     for k in fact.saved:
         if k < len(bound):

@@ -75,7 +75,9 @@ class Record:
 
     def undecided(self) -> bool:
         """Something is kept now and then: more iterations would tell."""
-        return bool(self.samples) and self.samples[-1].count >= 2 and not self.grows() and not self.bounded
+        counts = [sample.count for sample in self.samples]
+        rose = bool(counts) and counts[-1] > counts[len(counts) // 3]
+        return rose and counts[-1] >= 2 and not self.grows() and not self.bounded
 
 
 class Growth:

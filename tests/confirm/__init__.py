@@ -1,0 +1,1 @@
+"""Tests of ``loopgrad confirm``: real scripts in real processes under real PyTorch."""
