@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from loopgrad.confirm.observe import Request, observe
 from loopgrad.confirm.proof import compare
 from loopgrad.confirm.verdict import Verdict, judge

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from loopgrad import cli
 from loopgrad.confirm import command
 from loopgrad.confirm.static import Checked

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
 from loopgrad.confirm.proof import compare
 from loopgrad.confirm.static import status_of
 from loopgrad.confirm.stores import Stores
@@ -79,10 +80,14 @@ match results[0]:
     assert scope["results"] == [-2, 5, [1, 2], None, "Doc."]
     assert scope["matched"] and scope["__doc__"] == "Doc."
     assert ("enter", ("x.py", 8, 15)) in log and ("tick", ("x.py", 8, 15)) in log
-    try:
-        scope["raises"]()
-    except ZeroDivisionError as error:
-        assert [frame.lineno for frame in traceback.extract_tb(error.__traceback__)][-1] == 27
+    plain: dict[str, Any] = {}
+    exec(source, plain)
+    lines = []
+    for namespace in (plain, scope):
+        with pytest.raises(ZeroDivisionError) as caught:
+            namespace["raises"]()
+        lines.append(traceback.extract_tb(caught.value.__traceback__)[-1].lineno)
+    assert lines[0] == lines[1]
 
 
 def test_source_pass_on_this_package(instrument: ModuleType) -> None:

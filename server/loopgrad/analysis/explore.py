@@ -16,10 +16,11 @@ from .observe import Observation
 from .runtime import Budget, Ended, Raised, Runtime
 from .shared import FileRecord, Shared
 
-#: Paths of one entry point, and steps of one path and of one file.
+#: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
 MOST_PATHS = 64
-MOST_STEPS = 60_000
-FILE_STEPS = 400_000
+ENOUGH_STEPS = 7_000
+MOST_STEPS = 20_000
+FILE_STEPS = 60_000
 
 
 class Seen:
@@ -76,7 +77,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
     seen: dict[tuple, Seen] = {}
     complete = 0
     cut = False
-    while queue and complete < MOST_PATHS and analysis.steps <= FILE_STEPS:
+    before = analysis.steps
+    while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.pop(0)
         rt = Runtime(shared, assign, MOST_STEPS)
         whole = run_path(rt, entry, analysis)
@@ -99,6 +101,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         if entry_seen.guess >= 2:
             continue
         certain = exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
+        if first.what == "no-graph" and not certain and "cut" not in first.facts:
+            continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
@@ -112,7 +116,7 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
     except Raised as error:
         observation = getattr(error, "observation", None)
         if observation is None and error.value is not None:
-            observation = getattr(error.value, "attrs", {}).get("__observation__")
+            observation = (getattr(error.value, "attrs", None) or {}).get("__observation__")
         if observation is not None:
             rt.seen.append(observation)
     except Ended:

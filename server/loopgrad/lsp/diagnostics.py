@@ -16,7 +16,7 @@ from loopgrad.lsp.documents import Documents, Snapshot
 from loopgrad.lsp.places import Place, Places
 from loopgrad.lsp.rule_pages import RulePages
 from loopgrad.lsp.wire import Checked
-from loopgrad.messages import render
+from loopgrad.lsp.wording import words
 from loopgrad.model import Finding, Message, TraceStep
 
 SOURCE = "loopgrad"
@@ -120,7 +120,7 @@ class Writer:
     data: bool = True
 
     def say(self, key: str, **args: Any) -> str:
-        return render(Message.of(key, **args), self.language)
+        return words(Message.of(key, **args), self.language)
 
     # One file ----------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Writer:
         return found
 
     def _diagnostic(self, finding: Finding, place: Place, places: Places) -> types.Diagnostic:
-        message = render(finding.message, self.language)
+        message = words(finding.message, self.language)
         cell = places.cell(finding.path, finding.range.line)
         if cell is not None:
             message = f"{self.say('report.cell', cell=cell)}: {message}"
@@ -179,14 +179,12 @@ class Writer:
 
     def step(self, step: TraceStep) -> str:
         role = self.say(f"report.role.{step.role}")
-        message = render(step.message, self.language)
+        message = words(step.message, self.language)
         if step.iteration is None:
             return self.say("report.step", role=role, message=message)
         return self.say("report.step-iteration", role=role, iteration=step.iteration, message=message)
 
-    def _hint(
-        self, finding: Finding, places: Places, hints: dict[tuple[str, int], types.Diagnostic]
-    ) -> None:
+    def _hint(self, finding: Finding, places: Places, hints: dict[tuple[str, int], types.Diagnostic]) -> None:
         """A hint at the ``.backward()`` that a traceback names, which links to the cause."""
         assert finding.raised_at is not None
         path, where = finding.raised_at
@@ -195,7 +193,7 @@ class Writer:
         if place is None or cause is None or (path == finding.path and where == finding.range):
             return
         link = types.DiagnosticRelatedInformation(
-            types.Location(cause.uri, cause.range), render(finding.message, self.language)
+            types.Location(cause.uri, cause.range), words(finding.message, self.language)
         )
         known = hints.get((place.uri, place.range.start.line))
         if known is not None:
@@ -229,5 +227,3 @@ class Writer:
     def _description(self, code: str) -> types.CodeDescription | None:
         href = self.pages.href(code) if self.code_description else None
         return types.CodeDescription(href) if href else None
-
-

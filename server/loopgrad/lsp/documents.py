@@ -283,5 +283,3 @@ class Documents:
 def real(path: str) -> str:
     """One spelling of a path, for comparisons."""
     return os.path.normcase(os.path.realpath(path))
-
-

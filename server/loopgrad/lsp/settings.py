@@ -129,7 +129,9 @@ class SettingsStore:
     folders: dict[str, Settings] = field(default_factory=dict)
 
     def of(self, path: str) -> Settings:
-        inside = [root for root in self.folders if path == root or path.startswith(root.rstrip(os.sep) + os.sep)]
+        inside = [
+            root for root in self.folders if path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+        ]
         return self.folders[max(inside, key=len)] if inside else self.general
 
     def wire(self) -> tuple[FolderSettings, ...]:

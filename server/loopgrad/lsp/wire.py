@@ -193,5 +193,3 @@ class Done:
     result: Any = None
     cancelled: bool = False
     error: str = ""
-
-

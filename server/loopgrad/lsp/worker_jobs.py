@@ -61,7 +61,7 @@ class Jobs:
     def warm_up() -> None:
         """Loads the engine, before there is something to do. libcst waits for the first fix."""
         if not os.environ.get("LOOPGRAD_ENGINE"):
-            importlib.import_module("loopgrad.rules")
+            importlib.import_module("loopgrad.rules.run")
 
     # What changes between jobs ---------------------------------------------------------------------
 
@@ -213,9 +213,7 @@ class Jobs:
                 edits += [edit for _, edit in in_cells or ()]
                 cells += [cell for cell, _ in in_cells or ()]
         fixed.edits, fixed.cells = tuple(edits), tuple(cells)
-        fixed.lines = self._lines(
-            (edit.path, edit.range) for edit, cell in zip(edits, cells) if cell is None
-        )
+        fixed.lines = self._lines((edit.path, edit.range) for edit, cell in zip(edits, cells) if cell is None)
         return fixed
 
     # The workspace ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observe import Observation, Step
 from loopgrad.analysis.where import Site
+from loopgrad.messages.rules_en import MESSAGES
 from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep
 
 from .catalogue import RULES
@@ -80,10 +81,11 @@ def trace_of(seen: Observation, context: Context) -> tuple[TraceStep, ...]:
 def said(step: Step, context: Context) -> TraceStep:
     """One moment of the story in words."""
     args = dict(step.args)
-    if "what" in args and step.role == "modified":
+    if "what" in args and step.role == "modified":  # the engine's name of it, in words
         args["what"] = change(args["what"])
     args.pop("op", None)
-    message = Message.of(f"trace.{step.key}", **args)
+    key = f"trace.{step.key}"
+    message = Message.of(key, **args) if key in MESSAGES else Message.of(f"trace.role.{step.role}")
     return TraceStep(step.role, context.path(step.site), context.range(step.site), step.iteration, message)
 
 

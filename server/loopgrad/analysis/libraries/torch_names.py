@@ -72,6 +72,8 @@ def _operation(prefix: str, name: str) -> Native:
     def run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         if not any(type(v) is Tensor or type(v) is Sym and v.node is not None for v in (*args, *kwargs.values())):
             deep = any(True for v in (*args, *kwargs.values()) for _ in tensors_in(v, 3))
+            if not deep and any(tensors.unknown_inside(v) for v in (*args, *kwargs.values())):
+                return rt.fresh(site, "tensor")
             if not deep:
                 return methods.factory(rt, site, [], kwargs)
         return tensors.apply(rt, name, args, kwargs, site, prefix)

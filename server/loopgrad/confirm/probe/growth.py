@@ -189,15 +189,10 @@ class Growth:
 
 def live_tensors() -> list[torch.Tensor]:
     """The tensors alive that have a graph, gradients with one included (``create_graph``)."""
-    kinds: dict[type, bool] = {}
+    objects = gc.get_objects()
+    kinds = {kind for kind in set(map(type, objects)) if issubclass(kind, torch.Tensor)}
     found = []
-    for value in gc.get_objects():
-        kind = type(value)
-        known = kinds.get(kind)
-        if known is None:
-            known = kinds[kind] = issubclass(kind, torch.Tensor)
-        if not known:
-            continue
+    for value in [value for value in objects if type(value) in kinds]:
         if value.grad_fn is not None:
             found.append(value)
         elif value.requires_grad and value.grad is not None and value.grad.grad_fn is not None:

@@ -1,0 +1,72 @@
+"""``loopgrad server``: the language server on standard input and output, or on a local port."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from typing import Any
+
+
+def register(commands: Any) -> None:
+    parser = commands.add_parser(
+        "server",
+        help="run the language server",
+        description="Runs the language server for an editor. An editor starts this; it is not for typing.",
+    )
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--stdio", action="store_true", help="talk on standard input and output (the default)")
+    way.add_argument(
+        "--tcp", type=_port, metavar="PORT", help="wait for one client on this port of localhost"
+    )
+    parser.add_argument("--verbose", action="store_true", help="log the protocol's work on standard error")
+    # ``vscode-languageclient`` adds this to what it starts; the server learns it from ``initialize``.
+    parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
+    parser.set_defaults(run=run, language="en")
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 < number < 65536:
+        raise ValueError
+    return number
+
+
+_port.__name__ = "port"
+
+
+def run(args: argparse.Namespace) -> int:
+    leave_working_folder()
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO if args.verbose else logging.CRITICAL,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    try:
+        from loopgrad.lsp.server import LoopgradServer
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        print(f"loopgrad server needs {error.name}: pip install 'loopgrad[lsp]'", file=sys.stderr)
+        return 2
+    server = LoopgradServer()
+    if args.tcp is not None:
+        print(f"loopgrad server: waiting on 127.0.0.1:{args.tcp}", file=sys.stderr, flush=True)
+        server.start_tcp("127.0.0.1", args.tcp)
+    else:
+        # What prints by mistake must not come between the messages.
+        output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        server.start_io(sys.stdin.buffer, output)
+    return 0
+
+
+def leave_working_folder() -> None:
+    """Takes the working folder off the import path: it is the user's project, which is never executed.
+
+    ``python -m loopgrad`` puts it there; a ``queue.py`` in a project would be imported for the real one.
+    """
+    here = os.getcwd()
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    sys.path[:] = [part for part in sys.path if part and (os.path.abspath(part) != here or here == package)]

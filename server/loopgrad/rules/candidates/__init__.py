@@ -1,0 +1,1 @@
+"""What could mend a finding, as plain data: each module here knows one family of edits."""

@@ -1,0 +1,26 @@
+"""LG303: an in-place operation on a leaf that requires a gradient."""
+
+from __future__ import annotations
+
+from loopgrad.analysis.explore import Verdict
+from loopgrad.model import Finding, Message
+
+from .candidates import leaf
+from .context import Context
+from .story import finding
+from .syntax import value_name
+from .words import counted, names
+
+CODE = "LG303"
+
+
+def read(verdict: Verdict, context: Context) -> Finding | None:
+    seen = verdict.observation
+    if seen.what != "leaf":
+        return None
+    name = value_name(seen.site.node)
+    carriers = [name] if name else []
+    args = {"names": names(carriers)} if carriers else {}
+    message = Message.of(counted("LG303.leaf", carriers), **args)
+    requests = leaf.requests(seen, context)
+    return finding(CODE, verdict, context, message, requests=requests, carriers=carriers)

@@ -1,0 +1,57 @@
+"""Fixtures of the server's tests: editors that are stopped, whatever a test does."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+pytest.importorskip("pygls")
+pytest.importorskip("pytest_lsp")
+
+_NAME = "loopgrad_tests_lsp_editor"
+if _NAME not in sys.modules:
+    _spec = importlib.util.spec_from_file_location(_NAME, Path(__file__).parent / "editor.py")
+    assert _spec is not None and _spec.loader is not None
+    _module = importlib.util.module_from_spec(_spec)
+    sys.modules[_NAME] = _module
+    _spec.loader.exec_module(_module)
+Editor = sys.modules[_NAME].Editor
+
+#: One finding whose story has four lines: built in 2, carried in 4, raises in 6, in the loop of line 3.
+STORY = """\
+import torch
+hidden = torch.zeros(3)
+for batch in range(4):
+    hidden = model(batch, hidden)  # finds LG101 built=2 loop=3 raises=6
+    loss = hidden.sum()
+    loss.backward()
+print("done")
+"""
+
+
+@pytest_asyncio.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
+    """Starts an editor on a folder; ``start()`` takes what ``Editor.start`` does."""
+    editors: list[Any] = []
+
+    async def begin(*roots: Path, **options: Any) -> Any:
+        editor = Editor()
+        editors.append(editor)
+        return await editor.start(*(roots or (tmp_path,)), **options)
+
+    yield begin
+    for editor in editors:
+        await editor.stop()
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    file = tmp_path / "train.py"
+    file.write_text(STORY, encoding="utf-8")
+    return file
