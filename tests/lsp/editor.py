@@ -76,9 +76,21 @@ def _function(handler: Any) -> Any:
     return handler if not hasattr(handler, "__self__") else lambda params: handler(params)
 
 
+def converter() -> Any:
+    """pygls' converter. lsprotocol takes a code action that has a command for a command; clients do not."""
+    made = default_converter()
+
+    def structure(value: Any, _: Any) -> Any:
+        command = isinstance(value.get("command"), str)
+        return made.structure(value, types.Command if command else types.CodeAction)
+
+    made.register_structure_hook(types.Command | types.CodeAction, structure)
+    return made
+
+
 class Editor:
     def __init__(self) -> None:
-        self.client = LanguageClient(converter_factory=default_converter)
+        self.client = LanguageClient(converter_factory=converter)
         features = dict(DEFAULT_CLIENT_FEATURES)
         features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS] = self._published
         features[types.WORKSPACE_APPLY_EDIT] = self._apply

@@ -8,6 +8,7 @@ was run and each showed it, in the same iteration and at the same line, without 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from . import finish
@@ -58,10 +59,16 @@ class Analysis:
         self.paths = 0
 
 
-def analyse(path: str, tree: ast.Module, provider: Any = None) -> Analysis:
-    """Analyse one file: its body as a script, then every function that nothing in it calls."""
+def analyse(
+    path: str, tree: ast.Module, provider: Any = None, cell_of: Callable[[int], int] | None = None,
+) -> Analysis:
+    """Analyse one file: its body as a script, then every function that nothing in it calls.
+
+    ``cell_of`` gives a line's cell where the file is a notebook.
+    """
     record = FileRecord(path, tree)
     shared = Shared(record, provider)
+    shared.cell_of = cell_of
     analysis = Analysis()
     for entry in entries_of(record):
         explore(shared, entry, analysis)
@@ -103,9 +110,16 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         certain = exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
         if first.what == "no-graph" and not certain and "cut" not in first.facts:
             continue  # where the graph was lost is not known, so it may not be lost at all
+        if first.what == "grows" and entry_seen.guess:
+            continue
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
+    silent = {v.observation.facts["loop_site"].key for v in analysis.verdicts if v.observation.outcome == "silent"}
+    analysis.verdicts = [
+        # The same chain, told by what it does to the gradients rather than by its length.
+        v for v in analysis.verdicts if not (v.observation.what == "grows" and v.observation.facts["loop_site"].key in silent)
+    ]
 
 
 def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:

@@ -21,6 +21,7 @@ def finish(rt: Any) -> None:
     growth.settle(rt)
     retained(rt)
     requires(rt)
+    evaluations(rt)
     cut_off(rt)
 
 
@@ -33,7 +34,7 @@ def retained(rt: Any) -> None:
         needed = hides = False
         for run in runs:
             for user in run.users:
-                if Parting(run.where, user.where).loop is None:
+                if Parting(run.where, user.where).loop is None or not stepped_between(rt, run, user):
                     needed = True
                 else:
                     hides = True
@@ -43,6 +44,11 @@ def retained(rt: Any) -> None:
         seen.facts["hides"] = hides
         seen.guess = 0
         rt.seen.append(seen)
+
+
+def stepped_between(rt: Any, first: Any, second: Any) -> bool:
+    """Whether some optimizer stepped between two backwards: without one they are two parts of one pass."""
+    return any(first.index < at <= second.index for at in rt.step_marks)
 
 
 def cut_off(rt: Any) -> None:
@@ -69,12 +75,27 @@ def cut_off(rt: Any) -> None:
             rt.seen.append(seen)
 
 
+def evaluations(rt: Any) -> None:
+    """LG204: a module in eval() mode was called with recording on, and no backward ever walked what it recorded."""
+    by_site: dict[tuple, list[Any]] = {}
+    for site, node, where in rt.evaluated:
+        by_site.setdefault(site.key, []).append((site, node, where))
+    for calls in by_site.values():
+        if any(node.consumed is not None for _, node, _ in calls):
+            continue
+        seen = Observation("eval-records", "none", calls[0][0])
+        seen.loop, _ = innermost(calls[0][2])
+        seen.steps.append(Step("built", calls[0][0], None, "built"))
+        rt.seen.append(seen)
+
+
 def requires(rt: Any) -> None:
     """LG401: ``requires_grad_()`` on a value that nothing optimises and whose gradient nobody reads."""
     if not rt.passes:
         return
+    used = {site.key for t, site, *_ in rt.requires if t.held or t.used_grad}
     for t, site, where, assigned, graph in rt.requires:
-        if t.held or t.used_grad or t.is_param or assigned or t.guess:
+        if site.key in used or t.held or t.used_grad or t.is_param or assigned or t.guess:
             continue
         seen = Observation("stray", "none", site)
         seen.facts.update(graph=graph)

@@ -211,6 +211,18 @@ def _training(rt: Any) -> bool:
     return any(o.attrs.get("training") is not False for o in rt.modules_made)
 
 
+def behind(candidate: Candidate, other: Candidate) -> bool:
+    """Whether a value only holds the growing graph through what ``other`` holds (``loss`` of a carried ``position``)."""
+    if candidate.loop is not other.loop or candidate.observation.facts["container"] or other.place == candidate.place:
+        return False
+    mine = {id(n) for n in candidate.nodes}
+    theirs = {id(n) for n in other.nodes}
+    if mine & theirs:
+        return False
+    below = {id(n) for n in reachable(candidate.nodes)}
+    return bool(theirs) and theirs <= below
+
+
 def within_a_step(candidate: Candidate) -> bool:
     """Whether the loop is a part of one training step: what it collects is dropped with the step.
 
@@ -224,6 +236,8 @@ def within_a_step(candidate: Candidate) -> bool:
 def settle(rt: Any) -> None:
     """At the end of a run: keep the candidates that no later backward consumed."""
     for candidate in rt.growth:
+        if any(other is not candidate and behind(candidate, other) for other in rt.growth):
+            continue
         consumed = False
         for node in candidate.nodes:
             if node.consumed is not None and node.consumed.index >= candidate.index:

@@ -139,9 +139,11 @@ def crossing(roots: Iterable[Node], old: Any) -> list[tuple[Node, Node | None]]:
     return list(unique.values())
 
 
-def stale_below(node: Node, run: Pass) -> bool:
-    """Whether a walk from here meets a node that saved something and an earlier pass freed."""
-    return any(n.freed is not None and n.freed is not run and n.saves != NEVER for n in reachable([node]))
+def stale_below(node: Node, run: Pass, any_node: bool = False) -> bool:
+    """Whether a walk from here meets a node that an earlier pass freed and that saved something (or ``any_node``)."""
+    return any(
+        n.freed is not None and n.freed is not run and (any_node or n.saves != NEVER) for n in reachable([node])
+    )
 
 
 def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
@@ -171,8 +173,10 @@ def frame_of(where: Where) -> int | None:
     return None
 
 
-def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Observation:
-    """A backward reached a node that an earlier one freed."""
+def second_backward(
+    rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node], silent: bool = False,
+) -> Observation:
+    """A backward reached a node that an earlier one freed; ``silent`` where that node had saved nothing."""
     here = run.where
     apart = Parting(freed.where, here)
     loop = apart.loop
@@ -184,7 +188,7 @@ def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Nod
         k = iteration_in(n.where, loop)
         return k is None or k < now
 
-    edges = [(n, c) for n, c in crossing(roots, is_old) if stale_below(n, run)]
+    edges = [(n, c) for n, c in crossing(roots, is_old) if stale_below(n, run, silent)]
     if not edges:
         return shared(rt, node, freed, run, roots)
     if iteration_in(node.where, loop) is not None:
@@ -192,7 +196,7 @@ def second_backward(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Nod
         return carried(rt, inside or edges, node, freed, run, loop, now)
     # What was built outside may be larger than what is walked again: name the part that was freed.
     def stale(n: Node) -> bool:
-        return n.freed is not None and n.freed is not run and n.saves != NEVER
+        return n.freed is not None and n.freed is not run and (silent or n.saves != NEVER)
 
     return outside(rt, crossing(roots, stale) or edges, node, freed, run, loop, now, roots)
 
@@ -412,15 +416,30 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
         stale = [(n, p) for n, p in real if _changed_below(n, p, run)]
         if stale:
             node, freed = stale[0]
-            seen = second_backward(rt, node, freed, run, roots)
+            seen = second_backward(rt, node, freed, run, roots, silent=True)
             if seen.what in ("carried", "outside"):
                 seen.outcome = "silent"
                 seen.steps[-1].key = "reached-silently"
                 if any(n.guess or n.saves != NEVER for n, _ in stale):
                     seen.guess = max(seen.guess, 2)
                 rt.observe(seen)
+    cells = rt.shared.cell_of
+    if cells is not None and run.site.file is rt.shared.main:
+        rerun(rt, run, roots, cells)
     if run.retain and run.retain_arg:
         rt.retained.append((run, list(roots)))
+
+
+def rerun(rt: Any, run: Pass, roots: list[Node], cells: Any) -> None:
+    """LG205: what this backward freed was built in another notebook cell, so its own cell cannot run twice."""
+    here = cells(lift(run.site, run.where, 0).line)
+    for node in reachable(roots):
+        if node.freed is run and node.saves == ALWAYS and node.site is not None:
+            if node.site.file is rt.shared.main and cells(lift(node.site, node.where, 0).line) != here:
+                seen = Observation("rerun", "second-backward", run.site)
+                seen.steps.append(Step("built", lift(node.site, node.where, 0), None, "built", op=node.op))
+                rt.observe(seen)
+                return
 
 
 def _changed_below(node: Node, freed: Pass, run: Pass) -> bool:

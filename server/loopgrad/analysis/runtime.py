@@ -142,6 +142,9 @@ class Runtime:
         self.patches: dict[str, Any] = {}
         self.caches: list[Any] = []
         self.mode_site: Site | None = None
+        self.step_marks: list[int] = []
+        self.evaluated: list[tuple[Site, Node, Where]] = []
+        self.module_depth = 0
         self.cut_events: list[tuple[Any, set[int]]] = []
         self.born: dict[Any, Any] = {}
         self.error: Raised | None = None

@@ -7,6 +7,7 @@ none of them has to import the others.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -95,12 +96,16 @@ class Shared:
         self.files: dict[str, FileRecord | None] = {main.path: main}
         self.significant: dict[int, bool] = {}
         self.tensor_attrs: dict[Any, Any] = {}
+        #: The notebook cell of a line, where the file is a notebook.
+        self.cell_of: Callable[[int], int] | None = None
         self._resolved: dict[tuple[str, int, str], FileRecord | None] = {}
 
     def resolve(self, module: str, level: int, from_file: Any) -> FileRecord | None:
         """The file of a module as seen from another file, or None."""
         if self.provider is None or from_file is None:
             return None
+        if not level and module.split(".", 1)[0] in sys.stdlib_module_names:
+            return None  # a file of the workspace that is named like one is not what `import warnings` means
         key = (module, level, from_file.path)
         if key not in self._resolved:
             self._resolved[key] = self._open(self.provider.resolve(module, level, from_file.path))

@@ -290,7 +290,7 @@ def _execute(node: Node, run: Pass) -> None:
         kept.users.append(run)
     if run.retain:
         node.retained = run
-    else:
+    elif earlier is None:
         node.freed = run
 
 

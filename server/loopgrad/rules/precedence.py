@@ -6,13 +6,16 @@ the rule of what it covers; a cut that has cost a loss its graph is told once.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 
 from loopgrad.analysis.explore import Verdict
+from loopgrad.analysis.observe import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding
 
 from .context import Context
+from .syntax import names_read
 
 Said = tuple[Finding, Verdict]
 
@@ -40,6 +43,8 @@ def _yields(one: Said, other: Said) -> bool:
     above, above_verdict = other
     if found.code in _GROWTH and above.code in _EXCEPTIONS:
         return _shares_carrier(found, above)
+    if found.code in _GROWTH and above.code in _GROWTH:
+        return _follows_from(verdict, above_verdict)
     if found.code == "LG202" and verdict.observation.facts.get("hides"):
         return above.code in _EXCEPTIONS | _GROWTH and _retains(above_verdict, verdict.observation.site)
     if found.code == "LG302" and above.code in _CUT_EARLIER:
@@ -47,6 +52,23 @@ def _yields(one: Said, other: Said) -> bool:
     if found.code == "LG401" and above.code == "LG304":
         return found.path == above.path and found.range.line == above.range.line
     return False
+
+
+def _follows_from(verdict: Verdict, above: Verdict) -> bool:
+    """Whether one thing grows because another does: ``loss``, computed from the ``position`` that grows."""
+    seen, other = verdict.observation, above.observation
+    loop, other_loop = seen.facts.get("loop_site"), other.facts.get("loop_site")
+    if not (isinstance(loop, Site) and isinstance(other_loop, Site) and loop.key == other_loop.key):
+        return False
+    return _reads(seen, other) and not _reads(other, seen)
+
+
+def _reads(seen: Observation, other: Observation) -> bool:
+    """Whether the statement that stores one thing reads the other."""
+    value = getattr(seen.site.stmt, "value", None)
+    wanted = {carrier.text for carrier in other.carriers}
+    own = {carrier.text for carrier in seen.carriers}
+    return isinstance(value, ast.AST) and not wanted & own and bool(wanted & names_read(value))
 
 
 def _shares_carrier(found: Finding, above: Finding) -> bool:

@@ -28,12 +28,14 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     """The findings of one file. ``select`` names the rules to run, None those that are on by default."""
     if select is None:
         select = frozenset(code for code, rule in RULES.items() if rule.default_on)
-    analysis = run_deep(lambda: analyse(source.path, source.tree, provider))
+    notebook = source.notebook
+    cell_of = (lambda line: source.place(line)[0] or 0) if notebook is not None else None
+    analysis = run_deep(lambda: analyse(source.path, source.tree, provider, cell_of))
     context = Context(source, provider)
     result = FileResult(source.path)
     result.findings = findings(analysis.verdicts, context, select)
     result.partial = _partial(analysis)
-    result.trained = frozenset(_trained(source.path, name) for name in analysis.trained)
+    result.trained = frozenset(_trained(name) for name in analysis.trained)
     return result
 
 
@@ -64,6 +66,13 @@ def _partial(analysis: Analysis) -> list[Partial]:
     return notes
 
 
-def _trained(path: str, name: str) -> str:
-    """A parameter as ``file:line:name``."""
-    return name if name.count(":") >= 2 else f"{path}:0:{name}"
+def _trained(name: str) -> str:
+    """A parameter as ``file:line:name``.
+
+    The engine numbers those whose place it does not tell: the number stands where the line would, beside no
+    file, so that it keeps them apart and no edit is thought to move it.
+    """
+    if name.count(":") >= 2:
+        return name
+    label, _, number = name.partition("#")
+    return f":{number or 0}:{label}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import cuts
 from ..runtime import CONST
 from ..tape import DEPENDS, Tensor
 from ..values import Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
@@ -103,7 +104,9 @@ def call(rt: Any, fn: Sym, args: list, kwargs: dict[str, Any], site: Site) -> An
     root = root_of(fn.key)
     values = [*args, *kwargs.values()]
     if root in PLAIN_LIBRARIES or name in SINKS or name in CUTS:
-        return rt.fresh(site, "call" if root in PLAIN_LIBRARIES else "any")
+        made = rt.fresh(site, "call" if root in PLAIN_LIBRARIES else "any")
+        made.cut = cuts.of(values)
+        return made
     taint(rt, values)
     nodes = []
     guess = 2

@@ -9,7 +9,7 @@ from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
 from ..tape import Storage, Tensor
-from ..values import MISSING, Bound, Class, Func, LDict, LList, Native, Obj, Sym
+from ..values import MISSING, Bound, Class, Func, LDict, LList, Native, Obj, Sym, tensors_in
 from ..where import Site
 from . import tensors
 from .inplace import bump
@@ -103,9 +103,16 @@ def _call(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         forward = obj.cls.find("forward")
         if forward is MISSING:
             return rt.shared.unknowns.call(rt, Sym(("module", obj.cls.name)), args, kwargs, site)
-        result = rt.shared.calls.call(rt, Bound(forward, obj), args[1:], kwargs, site)
-    else:
+        forward = Bound(forward, obj)
+    rt.module_depth += 1
+    try:
         result = rt.shared.calls.call(rt, forward, args[1:], kwargs, site)
+    finally:
+        rt.module_depth -= 1
+    if rt.grad and not rt.module_depth and obj.attrs.get("training") is False and len(rt.evaluated) < 64:
+        found = next((t.node for t in tensors_in(result, 3) if t.node is not None), None)
+        if found is not None:
+            rt.evaluated.append((site, found, rt.where))
     hooks = obj.attrs.get("_hooks")
     if hooks:
         for hook in list(hooks):

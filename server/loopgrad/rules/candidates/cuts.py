@@ -1,7 +1,141 @@
+"""For a loss or an optimizer that lost its graph: take the cut away, where the cut is a statement of its own.
+
+A ``detach()`` goes, a ``no_grad`` block is dissolved, ``item()`` goes. What has no gradient in itself
+(``argmax``, rounding, numpy) has no edit that is right.
+"""
+
 from __future__ import annotations
+
+import ast
+import textwrap
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.analysis.where import Site
+from loopgrad.model import FixRequest, Message, Step
+
 from ..context import Context
+from ..syntax import Function, calls_in, method_name
+from .edits import File, distinct, request
+
+_STRIPPED = ("detach", "item", "tolist", "detach_")
+
+
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
+    found: list[FixRequest] = []
+    for title, steps in removals(seen.facts.get("cut"), seen.site, context):
+        found += request("keep-graph", title, steps)
+    return distinct(found)
+
+
+def loss_requests(seen: Observation, context: Context) -> list[FixRequest]:
+    """LG304: the cut and the statement that made the loss a leaf go together."""
+    cut = next((step.site for step in seen.steps if step.role == "cut"), None)
+    made = _made_leaf(seen.site, context)
+    if cut is None or made is None:
+        return []
+    found: list[FixRequest] = []
+    for title, steps in removals(seen.facts.get("cut"), cut, context):
+        found += request("keep-graph", Message.of("fix.keep-graph.and-leaf", title=title), [*steps, made])
+    return distinct(found)
+
+
+def removals(kind: object, site: Site, context: Context) -> list[tuple[Message, list[Step]]]:
+    """The ways to take a cut away."""
+    file = File(context, context.path(site))
+    if kind == "no_grad":
+        return _no_grad(site, file)
+    if kind in ("detach", "item"):
+        steps = _stripped(site, file)
+        if not steps:
+            return []
+        found = [(Message.of("fix.keep-graph.call", what=str(kind)), steps)]
+        if kind == "item":
+            stacked = _stacked(site, file)
+            found[:0] = [(Message.of("fix.keep-graph.stack"), [*steps, *stacked])] if stacked else []
+        return found
+    if kind == "tensor" and isinstance(site.node, ast.Call):
+        stacked = _as_stack(site.node, file)
+        return [(Message.of("fix.keep-graph.stack"), stacked)] if stacked else []
     return []
-loss_requests = requests
+
+
+def _stripped(site: Site, file: File) -> list[Step]:
+    node = site.node
+    if isinstance(node, ast.Call) and method_name(node) in _STRIPPED:
+        return [file.step("strip_call", node)]
+    if isinstance(node, ast.Attribute) and node.attr == "data":
+        return [file.step("replace", node, file.source(node.value))]
+    calls = [call for call in calls_in(node) if method_name(call) in _STRIPPED]
+    return [file.step("strip_call", calls[0])] if len(calls) == 1 else []
+
+
+def _stacked(site: Site, file: File) -> list[Step]:
+    """``torch.tensor(losses)`` of the same function, which has to keep the graphs too."""
+    function = file.tree.function(site.node) or file.tree.tree
+    for call in calls_in(function):
+        if ast.unparse(call.func) == "torch.tensor" and call.lineno >= site.line:
+            return _as_stack(call, file)
+    return []
+
+
+def _as_stack(call: ast.Call, file: File) -> list[Step]:
+    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Constant):
+        return []
+    if ast.unparse(call.func).split(".")[-1] != "tensor":
+        return []
+    return [file.step("replace", call.func, "torch.stack")]
+
+
+# A block or a decorator ----------------------------------------------------------------------------------
+
+
+def _no_grad(site: Site, file: File) -> list[tuple[Message, list[Step]]]:
+    """The ``with`` dissolved; a decorator turned round, since a decorator is no statement of its own."""
+    node: ast.AST = site.node
+    if not isinstance(node, (ast.With, *Function)):
+        node = next((each for each in file.tree.up(node) if isinstance(each, (ast.With, *Function))), node)
+    found: list[tuple[Message, list[Step]]] = []
+    if isinstance(node, ast.With):
+        steps = _dissolved(node, file)
+        if steps:
+            found.append((Message.of("fix.keep-graph.block"), steps))
+        found.append((Message.of("fix.keep-graph.enable"), [file.step("replace", node.items[0].context_expr, _ON)]))
+    elif isinstance(node, Function):
+        for decorator in node.decorator_list:
+            if "no_grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):
+                found.append((Message.of("fix.keep-graph.enable"), [file.step("replace", decorator, _ON)]))
+    return found
+
+
+_ON = "torch.enable_grad()"
+
+
+def _dissolved(node: ast.With, file: File) -> list[Step]:
+    """The body in place of the block. Texts over several lines would move with it: then it stays."""
+    if len(node.items) != 1 or node.items[0].optional_vars is not None:
+        return []
+    source = file.context.file(file.path)
+    if source is None or node.body[0].lineno == node.lineno or _has_long_text(node):
+        return []
+    last = node.body[-1].end_lineno or node.body[-1].lineno
+    lines = [source.line(number) for number in range(node.body[0].lineno, last + 1)]
+    text = textwrap.dedent("\n".join(lines))
+    return [file.step("insert_before", node, text), file.step("delete", node)]
+
+
+def _has_long_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(each, (ast.Constant, ast.JoinedStr)) and each.lineno != (each.end_lineno or each.lineno)
+        for each in ast.walk(node)
+    )
+
+
+def _made_leaf(site: Site, context: Context) -> Step | None:
+    """The statement ``loss.requires_grad = True`` or ``loss.requires_grad_()`` deleted."""
+    file = File(context, context.path(site))
+    statement = file.tree.statement(site.node)
+    if isinstance(statement, ast.Expr) or (
+        isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]).endswith(".requires_grad")
+    ):
+        return file.step("delete", statement)
+    return None

@@ -1,7 +1,137 @@
+"""For graphs that pile up: store the value without its graph, or do not record one."""
+
 from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.analysis.where import Site
+from loopgrad.model import FixRequest, Message, Step
+
 from ..context import Context
+from ..syntax import Function, calls_in, calls_method, method_name
+from ..words import names
+from . import nograd
+from .carried import detaching
+from .edits import File, distinct, request
+from .modified import released
+from .stores import Store, names_of, stores
+
+#: What may be called on a value of a function that trains; such a function is not wrapped as a whole.
+_TRAINS = ("backward", "manual_backward", "step", "zero_grad", "grad")
+
+
 def training(seen: Observation, context: Context) -> list[FixRequest]:
-    return []
-evaluation = recording = stray = dropped = training
+    """LG201: a cut where the value is stored; a number where it is a statistic."""
+    carriers = stores(seen.carriers, context)
+    several = names(names_of(carriers)) if carriers else Message.of("fix.this")
+    stored = request("detach", Message.of("fix.detach.store", names=several), _stored(carriers, ".detach()"))
+    number = request("item", Message.of("fix.item.store", names=several), _stored(carriers, ".item()"))
+    passed = [
+        each
+        for steps, name in _arguments(carriers, seen, context)
+        for each in request("detach", Message.of("fix.detach.argument", names=names([name])), steps)
+    ]
+    elsewhere = any(store.scope is not _loop_scope(seen, context) for store in carriers)
+    first = [*passed, *stored] if elsewhere else [*stored, *passed]
+    again = request("detach", Message.of("fix.detach.again", names=several), _again(carriers))
+    rest = detaching(seen, context)
+    found = [*first, *again, *rest[:3], *number, *rest[3:]]
+    return distinct([*released(found, seen, context), *found])
+
+
+def _stored(carriers: list[Store], suffix: str) -> list[Step] | None:
+    steps: list[Step] = []
+    for store in carriers:
+        addend = _addend(store)
+        if addend is not None:
+            steps.append(store.file.append(addend, suffix))
+            continue
+        here = store.cut_here(suffix)
+        if here is None:
+            return None
+        steps += here
+    return steps
+
+
+def _addend(store: Store) -> ast.expr | None:
+    """``loss`` of ``total = total + loss`` and of ``total += loss``: what is added each time."""
+    statement = store.statement
+    if isinstance(statement, ast.AugAssign):
+        return statement.value
+    value = store.value()
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
+        if ast.unparse(value.left) == store.name:
+            return value.right
+        if ast.unparse(value.right) == store.name and isinstance(value.op, ast.Add):
+            return value.left
+    return None
+
+
+def _again(carriers: list[Store]) -> list[Step]:
+    """A leaf anew: ``.detach().requires_grad_()``, where gradients of the stored value are asked for."""
+    steps: list[Step] = []
+    for store in carriers:
+        if not calls_method(store.scope, "grad", "backward", "requires_grad_"):
+            return []
+        steps += store.cut_here(".detach().requires_grad_()") or []
+    return steps
+
+
+def _loop_scope(seen: Observation, context: Context) -> ast.AST | None:
+    loop = seen.facts.get("loop_site") or seen.loop
+    return context.tree_of(loop).scope(loop.node) if isinstance(loop, Site) else None
+
+
+def _arguments(
+    carriers: list[Store], seen: Observation, context: Context
+) -> Iterator[tuple[list[Step], str]]:
+    """Calls in the loop of the function that stores: its arguments, one after the other."""
+    loop = seen.facts.get("loop_site") or seen.loop
+    if not isinstance(loop, Site):
+        return
+    file = File(context, context.path(loop))
+    for store in carriers:
+        function = store.function
+        if not isinstance(function, Function) or function is _loop_scope(seen, context):
+            continue
+        for call in calls_in(loop.node):
+            if method_name(call) != function.name and not _makes(call, function, store):
+                continue
+            for argument in [*call.args, *(keyword.value for keyword in call.keywords)][:2]:
+                if isinstance(argument, (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp)):
+                    yield [file.append(argument, ".detach()")], file.source(argument)
+
+
+def _makes(call: ast.Call, function: ast.AST, store: Store) -> bool:
+    """Whether a call is to an object whose ``__call__`` stores."""
+    return getattr(function, "name", "") == "__call__" and isinstance(call.func, ast.Name) and bool(call.args)
+
+
+# Evaluation ----------------------------------------------------------------------------------------------
+
+
+def evaluation(seen: Observation, context: Context) -> list[FixRequest]:
+    """LG203: the function, the loop, or the forward pass without recording; else a cut at the store."""
+    carriers = stores(seen.carriers, context)
+    several = names(names_of(carriers)) if carriers else Message.of("fix.this")
+    stored = request("detach", Message.of("fix.detach.store", names=several), _stored(carriers, ".detach()"))
+    return distinct([*recording(seen, context), *stored, *detaching(seen, context)])
+
+
+def recording(seen: Observation, context: Context) -> list[FixRequest]:
+    """Do not record, over the largest stretch that evaluates only."""
+    loop = seen.facts.get("loop_site") or seen.loop
+    place = loop if isinstance(loop, Site) else seen.site
+    found: list[FixRequest] = []
+    function = context.tree_of(place).function(place.node)
+    if function is not None and not calls_method(function, *_TRAINS):
+        title = Message.of("fix.no_grad.function", name=function.name)
+        found += request("no_grad", title, nograd.decorate(place, context))
+    if isinstance(loop, Site) and not calls_method(loop.node, *_TRAINS):
+        found += request("no_grad", Message.of("fix.no_grad.loop"), nograd.wrap_loop(loop, context))
+    for site in context.sites([*context.sites(seen.facts.get("places")), seen.site]):
+        title = Message.of("fix.no_grad.statement", line=context.line(site))
+        found += request("no_grad", title, nograd.wrap_building(site, context))
+    return found

@@ -1,7 +1,25 @@
+"""For a leaf that is changed in place: the change under ``no_grad``."""
+
 from __future__ import annotations
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.model import FixRequest, Message
+
 from ..context import Context
+from . import nograd
+from .edits import File, distinct, request
+
+
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
-    return []
-loss_requests = requests
+    file = File(context, context.path(seen.site))
+    statement = file.tree.statement(seen.site.node)
+    if statement is None:
+        return []
+    wrapped = nograd.wrap_all([(file, statement)])
+    title = Message.of("fix.no_grad.change")
+    found = request("no_grad", title, wrapped)
+    if file.tree.function(seen.site.node) is not None:
+        name = getattr(file.tree.function(seen.site.node), "name", "")
+        decorated = nograd.decorate(seen.site, context)
+        found += request("no_grad", Message.of("fix.no_grad.function", name=name), decorated)
+    return distinct(found)

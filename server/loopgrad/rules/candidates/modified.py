@@ -1,7 +1,75 @@
+"""For a graph whose saved values have changed: cut what carries it, or put build, step and backward in order."""
+
 from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.analysis.where import Site
+from loopgrad.model import FixRequest, Message
+
 from ..context import Context
+from ..words import names
+from . import outside, retain
+from .carried import detaching
+from .edits import File, distinct, request
+from .shared import first_reads, summed
+from .stores import stores
+
+
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
-    return []
-loss_requests = requests
+    if seen.facts.get("outside"):
+        found = outside.anew_or_never(seen, context)
+    elif seen.facts.get("loop_run"):
+        found = detaching(seen, context)
+    else:
+        return distinct([*_reordered(seen, context), *_within(seen, context)])
+    return distinct([*released(found, seen, context), *found])
+
+
+def released(found: list[FixRequest], seen: Observation, context: Context) -> list[FixRequest]:
+    """The same fixes with ``retain_graph=True`` taken away, which is of no use then."""
+    retained = seen.facts.get("retained")
+    removed = retain.step(retained, context) if isinstance(retained, Site) else None
+    if removed is None:
+        return []
+    return [
+        replace(each, title=Message.of("fix.and-remove-retain-graph", title=each.title), steps=(*each.steps, removed))
+        for each in found[:5]
+    ]
+
+
+def _reordered(seen: Observation, context: Context) -> list[FixRequest]:
+    """The loss built after the step that changes its weights, or the step after the loss's backward."""
+    change, raised = seen.facts.get("modified"), seen.raised
+    if not isinstance(change, Site) or raised is None or context.path(change) != context.path(raised):
+        return []
+    file = File(context, context.path(change))
+    step, backward = file.tree.statement(change.node), file.tree.statement(raised.node)
+    if step is None or backward is None:
+        return []
+    found: list[FixRequest] = []
+    build = file.tree.statement(seen.site.node) if context.path(seen.site) == file.path else None
+    if isinstance(build, ast.Assign) and _before(file, build, step):
+        what = names([carrier.text for carrier in seen.carriers]) if seen.carriers else Message.of("fix.this")
+        title = Message.of("fix.reorder.build", names=what, line=step.lineno)
+        found += request("reorder", title, [file.step("move_after", build, other=step)])
+    if isinstance(step, ast.Expr) and _before(file, step, backward):
+        title = Message.of("fix.reorder.step", line=backward.lineno)
+        found += request("reorder", title, [file.step("move_after", step, other=backward)])
+    return found
+
+
+def _before(file: File, one: ast.stmt, other: ast.stmt) -> bool:
+    block = file.tree.block(one)
+    return any(each is other for each in block) and one.lineno < other.lineno
+
+
+def _within(seen: Observation, context: Context) -> list[FixRequest]:
+    """Two losses of one pass: cut the shared value in the first one, or add them up."""
+    found: list[FixRequest] = []
+    for store in stores(seen.carriers, context)[:1]:
+        for steps in first_reads(store, seen, context):
+            found += request("detach", Message.of("fix.detach.first-loss", names=names([store.name])), steps)
+    return [*found, *summed(seen, context)]

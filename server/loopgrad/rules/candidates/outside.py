@@ -1,7 +1,102 @@
+"""For a graph that is built once: do not record it, build it anew each time, or cut it."""
+
 from __future__ import annotations
+
+import ast
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.analysis.where import Site
+from loopgrad.model import FixRequest, Message, Step
+
 from ..context import Context
+from ..words import names
+from . import moves, nograd
+from .carried import at_store
+from .edits import File, distinct, request
+from .stores import Store, names_of, stores
+
+
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
+    return distinct(anew_or_never(seen, context))
+
+
+def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:
+    """Where no optimizer steps what is behind the graph, the graph is not wanted; else it is wanted anew."""
+    never = _not_recorded(seen, context)
+    anew = _computed_anew(seen, context)
+    ordered = [*anew, *never] if seen.facts.get("held", True) else [*never, *anew]
+    return [*ordered, *_cut(seen, context)]
+
+
+def _places(seen: Observation, context: Context) -> list[Site]:
+    """Where the graph is built, as seen from the frames that keep it, and where exactly."""
+    return context.sites([seen.site, *context.sites(seen.facts.get("places"))])
+
+
+def _named(seen: Observation, site: Site) -> Message:
+    carriers = [carrier.text for carrier in seen.carriers]
+    if not carriers and isinstance(site.stmt, ast.Assign):
+        carriers = [ast.unparse(target) for target in site.stmt.targets]
+    return names(carriers) if carriers else Message.of("fix.this")
+
+
+def _not_recorded(seen: Observation, context: Context) -> list[FixRequest]:
+    steps: list[Step] = []
+    for site in _places(seen, context):
+        steps += [step for step in nograd.wrap_building(site, context) if step not in steps]
+    title = Message.of("fix.no_grad.build", names=_named(seen, seen.site))
+    return request("no_grad", title, _merged(steps))
+
+
+def _merged(steps: list[Step]) -> list[Step]:
+    """Wraps that lie in one another count once."""
+
+    def inside(one: Step, other: Step) -> bool:
+        last, other_last = one.other or one.range, other.other or other.range
+        return (
+            one is not other
+            and one.path == other.path
+            and (other.range.line, -other_last.end_line) <= (one.range.line, -last.end_line)
+            and last.end_line <= other_last.end_line
+        )
+
+    return [step for step in steps if not any(inside(step, other) for other in steps)]
+
+
+def _computed_anew(seen: Observation, context: Context) -> list[FixRequest]:
+    found: list[FixRequest] = []
+    loop = seen.facts.get("loop_site")
+    title = Message.of("fix.move-into-loop", names=_named(seen, seen.site))
+    places = _places(seen, context)
+    for steps in moves.into_loop(places, loop if isinstance(loop, Site) else None, context):
+        found += request("move-into-loop", title, steps)
+    recompute = Message.of("fix.recompute.property", names=_named(seen, seen.site))
+    for site in places:
+        found += request("recompute", recompute, moves.as_property(site, context))
+    deep = context.sites([*places, *context.sites(seen.facts.get("deep"))])
+    for steps in moves.uncached(deep, context):
+        found += request("recompute", Message.of("fix.recompute.uncached"), steps)
+    return found
+
+
+def _cut(seen: Observation, context: Context) -> list[FixRequest]:
+    """``.detach()`` where the value is stored, or behind the expression that builds it."""
+    carriers = stores(seen.carriers, context)
+    if carriers:
+        title = Message.of("fix.detach.store", names=names(names_of(carriers)))
+        found = request("detach", title, at_store(carriers))
+        return [*found, *_at_reads(seen, carriers, context)]
+    node, statement = seen.site.node, seen.site.stmt
+    file = File(context, context.path(seen.site))
+    if isinstance(statement, ast.Assign) and statement.value is node:
+        return request("detach", Message.of("fix.detach.build"), [file.append(node, ".detach()")])
     return []
-loss_requests = requests
+
+
+def _at_reads(seen: Observation, carriers: list[Store], context: Context) -> list[FixRequest]:
+    steps: list[Step] = []
+    for site in context.sites(seen.facts.get("uses")):
+        for store in carriers:
+            if store.file.path == context.path(site):
+                steps += store.cut_reads(site.node)
+    return request("detach", Message.of("fix.detach.use", names=names(names_of(carriers))), steps)

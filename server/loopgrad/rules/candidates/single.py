@@ -1,7 +1,39 @@
+"""Single calls: a ``requires_grad_()`` that goes, a ``detach()`` whose result is used after all."""
+
 from __future__ import annotations
+
+import ast
+
 from loopgrad.analysis.observe import Observation
-from loopgrad.model import FixRequest
+from loopgrad.model import FixRequest, Message
+
 from ..context import Context
-def training(seen: Observation, context: Context) -> list[FixRequest]:
+from ..syntax import method_name
+from .edits import File, distinct, request
+
+
+def stray(seen: Observation, context: Context) -> list[FixRequest]:
+    """LG401: the call goes, or the argument of the call that makes the tensor."""
+    file = File(context, context.path(seen.site))
+    node = seen.site.node
+    title = Message.of("fix.remove-requires-grad")
+    if method_name(node) == "requires_grad_":
+        return request("remove-requires-grad", title, [file.step("strip_call", node)])
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg == "requires_grad":
+                return request("remove-requires-grad", title, [file.step("delete_argument", keyword, other=node)])
     return []
-evaluation = recording = stray = dropped = training
+
+
+def dropped(seen: Observation, context: Context) -> list[FixRequest]:
+    """LG402: ``x = x.detach()``; or the statement goes, since it does nothing."""
+    file = File(context, context.path(seen.site))
+    node = seen.site.node
+    statement = file.tree.statement(node)
+    if not isinstance(statement, ast.Expr) or not isinstance(node, ast.Call):
+        return []
+    name = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+    assigned = request("detach", Message.of("fix.assign", name=name), [file.step("assign", statement)])
+    removed = request("keep-graph", Message.of("fix.remove-statement"), [file.step("strip_call", node)], preferable=False)
+    return distinct([*assigned, *removed])

@@ -1,0 +1,205 @@
+"""Computing it anew: a statement moved into the loop, or a value computed where it is used.
+
+What is moved may depend on other statements that build a part of the same graph, and others may depend on it;
+so a few sets are proposed: the statement alone, with what it is made of, with what is made of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from loopgrad.analysis.where import Site
+from loopgrad.model import Step
+
+from ..context import Context
+from ..syntax import Function, Loop, calls_method, method_name, names_read, targets_of
+from .edits import File
+
+#: Calls that make what must be made once: leaves, modules, optimizers, data.
+_ONCE = frozenset(
+    "Parameter requires_grad_ parameters DataLoader manual_seed tensor from_numpy as_tensor rand randn randint randperm "
+    "rand_like randn_like zeros ones full empty arange linspace load zeros_like ones_like eye".split()
+)
+
+
+def into_loop(sites: list[Site], loop_site: Site | None, context: Context) -> Iterator[list[Step]]:
+    """Sets of statements to move to the start of the loop's body, the smallest first."""
+    if loop_site is None or not isinstance(loop_site.node, Loop):
+        return
+    file = File(context, context.path(loop_site))
+    loop = loop_site.node
+    building: list[ast.stmt] = []
+    block: list[ast.stmt] = []
+    outer: ast.stmt = loop
+    for site in sites:
+        statement = file.tree.statement(site.node) if context.path(site) == file.path else None
+        pair = file.tree.common_block(statement, loop) if statement is not None else None
+        if statement is None or pair is None or pair[0] is not statement or pair[1] is statement:
+            continue
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            block = file.tree.block(statement)
+            outer = pair[1]
+            building.append(statement)
+    if not building:
+        return
+    before = block[: next((i for i, each in enumerate(block) if each is outer), 0)]
+    seen: list[list[ast.stmt]] = []
+    ends = with_users(building, before)
+    for chosen in (building, with_sources(building, before), ends, with_sources(ends, before)):
+        if chosen not in seen:
+            seen.append(chosen)
+            yield [file.step("move_into_body", each, other=loop) for each in chosen]
+
+
+def with_sources(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements and those above that compute what they read, but for what is to be made once."""
+    taken = list(chosen)
+    for each in reversed(before):
+        if each in taken or not _movable(each):
+            continue
+        made = {ast.unparse(target) for target in targets_of(each)}
+        if any(made & names_read(other) for other in taken):
+            taken.append(each)
+    return [each for each in before if each in taken]
+
+
+def with_users(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements and those between them and the loop that compute something from them."""
+    taken = list(chosen)
+    for each in before:
+        made = {ast.unparse(target) for other in taken for target in targets_of(other)}
+        later = any(before.index(other) < before.index(each) for other in taken)
+        if each not in taken and later and _movable(each) and made & names_read(each):
+            taken.append(each)
+    return [each for each in before if each in taken]
+
+
+def _movable(statement: ast.stmt) -> bool:
+    """Whether a statement computes something, so that computing it again is no harm."""
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+        return False
+    if not any(isinstance(each, (ast.Call, ast.BinOp)) for each in ast.walk(statement.value)):
+        return False
+    for call in ast.walk(statement.value):
+        if isinstance(call, ast.Call):
+            callee = ast.unparse(call.func)
+            if "optim" in callee or callee.startswith(("nn.", "torch.nn.")) and callee[callee.rfind(".") + 1 :][:1].isupper():
+                return False
+            if any(keyword.arg == "requires_grad" for keyword in call.keywords):
+                return False
+    return method_name(statement.value) not in _ONCE and not calls_method(statement, "Parameter", "requires_grad_")
+
+
+# Computed where it is used -------------------------------------------------------------------------------
+
+
+def as_property(site: Site, context: Context) -> list[Step]:
+    """``self.x = expression`` of a constructor as a property: computed each time that it is read."""
+    file = File(context, context.path(site))
+    statement = file.tree.statement(site.node)
+    function = file.tree.function(site.node)
+    cls = file.tree.class_of(site.node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or cls is None or function is None:
+        return []
+    target = statement.targets[0]
+    if function.name != "__init__" or not function.args.args or file.tree.parent(function) is not cls:
+        return []
+    me = function.args.args[0].arg
+    if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me):
+        return []
+    if _stored_elsewhere(cls, target, statement) or _has_own(cls, target.attr):
+        return []
+    kept = _locals_of(function, statement.value, file)
+    if kept is None:
+        return []
+    text = _spelled(file.source(statement.value), kept, me)
+    steps = [file.step("delete", statement)]
+    lines = [f"{me}.{name} = {name}" for name in kept if not _is_kept(function, me, name)]
+    if lines:
+        above = _above(file, statement)
+        op, anchor = ("insert_after", above) if above is not None else ("insert_before", statement)
+        steps.append(file.step(op, anchor, "\n".join(lines)))
+    # The line of one blank keeps the property apart from what follows it.
+    body = f"@property\ndef {target.attr}({me}):\n    return {text}\n "
+    steps.append(file.step("insert_before", _method_below(cls, function), body))
+    return steps
+
+
+def _above(file: File, statement: ast.stmt) -> ast.stmt | None:
+    block = file.tree.block(statement)
+    at = next((i for i, each in enumerate(block) if each is statement), 0)
+    return block[at - 1] if at else None
+
+
+def _method_below(cls: ast.ClassDef, function: ast.AST) -> ast.stmt:
+    """The statement of the class in front of which the property goes: the next one, or the constructor itself."""
+    at = next((i for i, each in enumerate(cls.body) if each is function), 0)
+    return cls.body[at + 1] if at + 1 < len(cls.body) else cls.body[at]
+
+
+def _stored_elsewhere(cls: ast.ClassDef, target: ast.Attribute, statement: ast.stmt) -> bool:
+    for node in ast.walk(cls):
+        if isinstance(node, ast.stmt) and node is not statement:
+            if any(ast.unparse(each) == ast.unparse(target) for each in targets_of(node)):
+                return True
+    return False
+
+
+def _has_own(cls: ast.ClassDef, name: str) -> bool:
+    return any(isinstance(each, Function) and each.name == name for each in cls.body)
+
+
+def _locals_of(function: ast.AST, value: ast.expr, file: File) -> list[str] | None:
+    """The constructor's parameters that an expression reads; None if it reads other locals of it."""
+    args = getattr(function, "args", None)
+    if args is None:
+        return None
+    me = args.args[0].arg
+    parameters = {each.arg for each in (*args.args, *args.kwonlyargs)} - {me}
+    assigned = {
+        ast.unparse(target) for node in ast.walk(function) if isinstance(node, ast.stmt) for target in targets_of(node)
+    }
+    bound = {each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    read = [each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    wanted = [name for name in dict.fromkeys(read) if name != me and name not in bound]
+    if any(name in assigned for name in wanted):
+        return None
+    return [name for name in wanted if name in parameters]
+
+
+def _is_kept(function: ast.AST, me: str, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and any(ast.unparse(target) == f"{me}.{name}" for target in node.targets)
+        for node in ast.walk(function)
+    )
+
+
+def _spelled(text: str, kept: list[str], me: str) -> str:
+    """The expression with the constructor's parameters read from ``self``."""
+    if not kept:
+        return text
+    tree = ast.parse(text, mode="eval").body
+    spots = sorted(
+        (each.col_offset, each.id)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Name) and each.id in kept and isinstance(each.ctx, ast.Load)
+    )
+    raw = text.encode()
+    for offset, name in reversed(spots):
+        raw = raw[:offset] + f"{me}.{name}".encode() + raw[offset + len(name.encode()) :]
+    return raw.decode()
+
+
+def uncached(sites: list[Site], context: Context) -> Iterator[list[Step]]:
+    """A cache taken off the function that builds: ``@cached_property`` becomes ``@property``."""
+    for site in sites:
+        file = File(context, context.path(site))
+        function = file.tree.function(site.node)
+        for decorator in function.decorator_list if function is not None else ():
+            text = ast.unparse(decorator)
+            if text.split(".")[-1] == "cached_property":
+                yield [file.step("replace", decorator, "property")]

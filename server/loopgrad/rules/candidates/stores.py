@@ -1,0 +1,161 @@
+"""The statement that stores a value, and how to cut the value there.
+
+``hidden = cell(x, hidden)`` is cut by ``.detach()`` behind the expression; ``out, hidden = rnn(x, hidden)``
+needs a statement of its own below it; ``history.append(loss)`` is cut at the argument.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from loopgrad.analysis.observe import Carrier
+from loopgrad.model import Step
+
+from ..context import Context
+from .edits import File
+from .shapes import cut_text, cut_value, is_tensor
+
+#: Calls that store an argument, by the position of what they store.
+_STORING = {
+    "append": 0, "appendleft": 0, "add": 0, "extend": 0, "put": 0, "push": 0, "insert": 1, "setattr": 2,
+    "__setattr__": 1, "register_buffer": 1, "setdefault": 1, "copy_": 0, "add_": 0, "lerp_": 0, "update": 0,
+    "index_copy_": 2, "__setitem__": 1,
+}  # fmt: skip
+
+
+class Store:
+    """One carrier: its name, its nesting, and the statement that stores it."""
+
+    def __init__(self, carrier: Carrier, context: Context) -> None:
+        self.name: str = carrier.text
+        self.shape: Any = carrier.shape
+        self.kind: str = carrier.kind
+        self.site = carrier.site
+        self.file = File(context, context.path(carrier.site))
+        self.node: ast.AST = carrier.site.node
+        stmt = carrier.site.stmt
+        self.statement: ast.stmt | None = (
+            stmt if isinstance(stmt, ast.stmt) else self.file.tree.statement(self.node)
+        )
+
+    @property
+    def function(self) -> ast.AST | None:
+        return self.file.tree.function(self.node)
+
+    @property
+    def scope(self) -> ast.AST:
+        return self.file.tree.scope(self.node)
+
+    @property
+    def nameable(self) -> bool:
+        """Whether ``name = cut(name)`` can be written: a name, an attribute, or an item by a plain key."""
+        if self.kind == "append":
+            return False
+        try:
+            node = ast.parse(self.name, mode="eval").body
+        except SyntaxError:
+            return False
+        return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and not any(
+            isinstance(each, ast.Call) for each in ast.walk(node)
+        )
+
+    def value(self) -> ast.expr | None:
+        """The expression whose value is stored as it is; None where it comes out of a larger one."""
+        found = self.statement
+        if isinstance(found, ast.Assign):
+            for target in found.targets:
+                value = _matching(target, found.value, self.node)
+                if value is not None:
+                    return value
+            return None
+        if isinstance(found, (ast.AnnAssign, ast.AugAssign)):
+            return found.value
+        call = self.node if isinstance(self.node, ast.Call) else _call_of(found)
+        return stored_argument(call)
+
+    def cut_here(self, suffix: str = ".detach()") -> list[Step] | None:
+        """Cut by changing the stored expression itself."""
+        value = self.value()
+        if value is None:
+            return None
+        if isinstance(self.statement, ast.AugAssign) or self.kind == "append":
+            return cut_value(value, self.shape if not isinstance(value, ast.Name) else self.shape, self.file, suffix)
+        return cut_value(value, self.shape, self.file, suffix)
+
+    def assignment(self, suffix: str = ".detach()") -> str | None:
+        """``name = name.detach()`` for the value's nesting."""
+        if not self.nameable:
+            return None
+        text = cut_text(self.name, self.shape, self.file, suffix=suffix)
+        return None if text is None else f"{self.name} = {text}"
+
+    def cut_below(self) -> Step | None:
+        """Cut by a statement directly below."""
+        text = self.assignment()
+        if text is None or not isinstance(self.statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            return None
+        return self.file.step("insert_after", self.statement, text)
+
+    def reads(self, where: ast.AST) -> Iterator[ast.expr]:
+        """Where a node reads the carrier under its own name."""
+        for each in ast.walk(where):
+            if isinstance(each, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(each.ctx, ast.Load):
+                if ast.unparse(each) == self.name:
+                    yield each
+
+    def cut_reads(self, where: ast.AST) -> list[Step]:
+        """Cut wherever a node reads the carrier."""
+        steps: list[Step] = []
+        for each in self.reads(where):
+            parent = self.file.tree.parent(each)
+            if isinstance(parent, ast.Attribute) and parent.attr in ("detach", "shape", "size", "device", "item"):
+                continue
+            cut = cut_value(each, self.shape, self.file)
+            steps += cut or []
+        return steps
+
+
+def _matching(target: ast.expr, value: ast.expr, node: ast.AST) -> ast.expr | None:
+    """The part of ``value`` that goes to ``node``, a part of ``target``."""
+    if target is node:
+        return value
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        starred = any(isinstance(each, ast.Starred) for each in (*target.elts, *value.elts))
+        if len(target.elts) == len(value.elts) and not starred:
+            for inner, part in zip(target.elts, value.elts):
+                found = _matching(inner, part, node)
+                if found is not None:
+                    return found
+    if isinstance(target, (ast.Subscript, ast.Attribute)) and not isinstance(node, (ast.Name, ast.Tuple)):
+        if ast.dump(target) == ast.dump(node):
+            return value
+    return None
+
+
+def _call_of(statement: ast.AST | None) -> ast.Call | None:
+    value = getattr(statement, "value", None)
+    return value if isinstance(value, ast.Call) else None
+
+
+def stored_argument(call: ast.Call | None) -> ast.expr | None:
+    """The argument of a call that it stores."""
+    if call is None:
+        return None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    position = _STORING.get(name)
+    if position is None or len(call.args) <= position:
+        return None
+    return call.args[position]
+
+
+def stores(carriers: Iterable[Carrier], context: Context) -> list[Store]:
+    return [Store(carrier, context) for carrier in carriers]
+
+
+def names_of(several: Iterable[Store]) -> list[str]:
+    return list(dict.fromkeys(store.name for store in several))
+
+
+__all__ = ["Store", "is_tensor", "names_of", "stored_argument", "stores"]
