@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, LanguageClient, register_lsp_features
 from pygls.protocol import default_converter
 from pygls.uris import from_fs_path
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, LanguageClient, register_lsp_features
 
 HERE = Path(__file__).parent
 SERVER = Path(__file__).parents[2] / "server"

@@ -6,6 +6,7 @@ import ast
 import re
 
 import pytest
+
 from loopgrad.rules.catalogue import RULES, RuleInfo
 
 from .parse import EXAMPLE, INSTEAD, LANGUAGES, LOOK_ALIKES, PAGES, SECTIONS, Block, Page, pages, parse

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 import pytest
+
 from loopgrad.model import FileResult, Finding, Fix
 from loopgrad.rules.catalogue import RULES
 from loopgrad.source import FileProvider, SourceFile

@@ -126,8 +126,23 @@ def _has_backward(node: ast.AST) -> bool:
 def define_only(rt: Runtime, record: Any, module: UserModule) -> None:
     """Execute a module's definitions, without the loops and calls that make it a script."""
     if not hasattr(rt.shared, "definitions"):
-        body = [s for s in record.tree.body if isinstance(
-            s, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Try))]
+        body: list[ast.stmt] = [
+            s
+            for s in record.tree.body
+            if isinstance(
+                s,
+                (
+                    ast.Import,
+                    ast.ImportFrom,
+                    ast.FunctionDef,
+                    ast.AsyncFunctionDef,
+                    ast.ClassDef,
+                    ast.Assign,
+                    ast.AnnAssign,
+                    ast.Try,
+                ),
+            )
+        ]
         tree = ast.Module(body, [])
         from .shared import FileRecord
 
@@ -178,8 +193,12 @@ def unknown_parameter(rt: Runtime, func: Func, name: str) -> Sym:
 def used_as_module(body: ast.AST, name: str) -> bool:
     """Whether a function uses a parameter unmistakably as a module (``model.parameters()``)."""
     for node in ast.walk(body):
-        if (isinstance(node, ast.Attribute) and node.attr in _MODULE_USES and isinstance(node.value, ast.Name)
-                and node.value.id == name):
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr in _MODULE_USES
+            and isinstance(node.value, ast.Name)
+            and node.value.id == name
+        ):
             return True
     return False
 
@@ -188,7 +207,11 @@ def call_unknown(rt: Runtime, target: Any, site: Site) -> None:
     func = target.func if type(target) is Bound else target
     given: list[Any] = [target.self] if type(target) is Bound else []
     args = [*given, *unknown_arguments(rt, func, len(given))]
-    only = {p.arg: Sym(("param", func.name, p.arg)) for p in func.code.args.kwonlyargs if p.arg not in func.kwdefaults}
+    only = {
+        p.arg: Sym(("param", func.name, p.arg))
+        for p in func.code.args.kwonlyargs
+        if p.arg not in func.kwdefaults
+    }
     result = rt.shared.calls.function(rt, func, args, only, site)
     if func.code.is_gen:
         rt.shared.objects.listed(rt, result, site)

@@ -49,18 +49,23 @@ class Verdict:
 class Analysis:
     """What one file's analysis gave, before any rule speaks."""
 
-    __slots__ = ("paths", "partial", "steps", "trained", "verdicts")
+    __slots__ = ("fails", "partial", "paths", "steps", "trained", "verdicts")
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
         self.partial: list[tuple[str, int, str]] = []
         self.trained: set[str] = set()
+        #: The kinds of exceptions, other than those of the tape, that ended a path.
+        self.fails: set[str] = set()
         self.steps = 0
         self.paths = 0
 
 
 def analyse(
-    path: str, tree: ast.Module, provider: Any = None, cell_of: Callable[[int], int] | None = None,
+    path: str,
+    tree: ast.Module,
+    provider: Any = None,
+    cell_of: Callable[[int], int] | None = None,
 ) -> Analysis:
     """Analyse one file: its body as a script, then every function that nothing in it calls.
 
@@ -107,7 +112,9 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         first = entry_seen.first
         if entry_seen.guess >= 2:
             continue
-        certain = exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
+        certain = (
+            exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
+        )
         if first.what == "no-graph" and not certain and "cut" not in first.facts:
             continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.guess:
@@ -115,10 +122,14 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
-    silent = {v.observation.facts["loop_site"].key for v in analysis.verdicts if v.observation.outcome == "silent"}
+    silent = {
+        v.observation.facts["loop_site"].key for v in analysis.verdicts if v.observation.outcome == "silent"
+    }
     analysis.verdicts = [
         # The same chain, told by what it does to the gradients rather than by its length.
-        v for v in analysis.verdicts if not (v.observation.what == "grows" and v.observation.facts["loop_site"].key in silent)
+        v
+        for v in analysis.verdicts
+        if not (v.observation.what == "grows" and v.observation.facts["loop_site"].key in silent)
     ]
 
 
@@ -133,6 +144,9 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
             observation = (getattr(error.value, "attrs", None) or {}).get("__observation__")
         if observation is not None:
             rt.seen.append(observation)
+        else:
+            if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
+                analysis.fails.add(error.kind)
     except Ended:
         pass
     except Budget as spent:
@@ -159,4 +173,6 @@ def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
             entry = seen[key] = Seen(observation)
         entry.times += 1
         entry.guess = max(entry.guess, observation.guess)
-        entry.marks.add((observation.iteration, observation.raised.line if observation.raised is not None else None))
+        entry.marks.add(
+            (observation.iteration, observation.raised.line if observation.raised is not None else None)
+        )

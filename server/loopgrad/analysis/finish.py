@@ -62,7 +62,11 @@ def cut_off(rt: Any) -> None:
         for k, group in enumerate(groups):
             inner = group.get("params") if isinstance(group, dict) else None
             wanted = [t for t in inner or () if type(t) is Tensor and t.leaf_grad]
-            if not wanted or getattr(inner, "open", False) or any(id(t) in rt.reached or t.guess for t in wanted):
+            if (
+                not wanted
+                or getattr(inner, "open", False)
+                or any(id(t) in rt.reached or t.guess for t in wanted)
+            ):
                 continue
             ids = {id(t) for t in wanted}
             cut = next((c for c, leaves in rt.cut_events if leaves & ids), None)

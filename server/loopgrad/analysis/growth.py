@@ -25,7 +25,9 @@ class Candidate:
 
     __slots__ = ("index", "loop", "nodes", "observation", "place")
 
-    def __init__(self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun, place: Any) -> None:
+    def __init__(
+        self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun, place: Any
+    ) -> None:
         self.observation = observation
         self.nodes = nodes
         self.index = index
@@ -49,7 +51,9 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
             now: dict[Any, list[Node]] = {}
             for place, nodes in holders(rt):
                 now[_id(place)] = nodes
-                if place[0] == "attribute":  # state that is made anew each iteration: the same field of its successor
+                if (
+                    place[0] == "attribute"
+                ):  # state that is made anew each iteration: the same field of its successor
                     now.setdefault(("attribute", place[2]), nodes)
             for candidate in waiting:
                 nodes = now.get(candidate.place) or now.get(("attribute", candidate.place[-1]), [])
@@ -113,7 +117,9 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                 continue
             seen.add(id(value))
             kept = place[0] == "in"
-            stack.extend((place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items())
+            stack.extend(
+                (place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items()
+            )
             if isinstance(value.data, (tuple, LList, LDict, LSet)):
                 stack.append((place, value.data, seen))
         elif kind is Func:
@@ -165,27 +171,46 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node]) -> None:
 
 
 def report(
-    rt: Any, loop: LoopRun, place: Any, nodes: list[Node], newest: Node | None, oldest: Node | None, total: int,
-    walked: int, guess: int,
+    rt: Any,
+    loop: LoopRun,
+    place: Any,
+    nodes: list[Node],
+    newest: Node | None,
+    oldest: Node | None,
+    total: int,
+    walked: int,
+    guess: int,
 ) -> None:
     tops = sorted(nodes, key=lambda n: n.seq)
     top = tops[-1]
-    store = _own(top, place) or last_store(top, rt.where) or (last_store(newest, rt.where) if newest is not None else None)
+    store = (
+        _own(top, place)
+        or last_store(top, rt.where)
+        or (last_store(newest, rt.where) if newest is not None else None)
+    )
     site = store.site.statement if store is not None else (top.site or loop.site)
     seen = Observation("grows", "grows", site)
     if store is not None:
         seen.carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
     if oldest is not None and oldest.site is not None:
         depth = next((k + 1 for k, link in enumerate(oldest.where.chain()) if link.loop is loop), 0)
-        seen.steps.append(Step("built", lift(oldest.site, oldest.where, depth), None, "built-each", op=oldest.op))
+        seen.steps.append(
+            Step("built", lift(oldest.site, oldest.where, depth), None, "built-each", op=oldest.op)
+        )
     if store is not None:
         seen.steps.append(Step("stored", store.site, None, "kept", name=store.text))
     seen.guess = guess
     consumed_here = walked > 0
     seen.facts.update(
-        loop_site=loop.site, backwards=loop.backwards, walked=consumed_here, all_walked=walked == total,
-        implicit=loop.implicit, training=_training(rt), top_loop=innermost(rt.where)[0],
-        container=place[0] == "in", places=[s.site for s in seen.steps if s.role == "built"],
+        loop_site=loop.site,
+        backwards=loop.backwards,
+        walked=consumed_here,
+        all_walked=walked == total,
+        implicit=loop.implicit,
+        training=_training(rt),
+        top_loop=innermost(rt.where)[0],
+        container=place[0] == "in",
+        places=[s.site for s in seen.steps if s.role == "built"],
     )
     retained = next((n.retained for n in reachable(nodes) if n.retained is not None), None)
     if retained is not None:
@@ -198,9 +223,10 @@ def _own(node: Node, place: Any) -> Any:
     """The store that names the very place: ``self.pictures.append(x)`` for the list ``pictures``."""
     at = place[2] if place[0] == "in" else place
     name = at[2] if at[0] == "attribute" else at[1] if at[0] == "name" else None
-    kinds = {"attribute": ("attribute",), "name": ("name", "nonlocal")}.get(at[0] if place[0] != "in" else "", None)
+    kinds = {"attribute": ("attribute",), "name": ("name", "nonlocal")}.get(at[0] if place[0] != "in" else "")
     named = [
-        s for s in node.stores or []
+        s
+        for s in node.stores or []
         if s.text.rsplit(".", 1)[-1].split("[")[0] == name and (kinds is None or s.kind in kinds)
     ]
     return named[-1] if named else None
@@ -213,7 +239,11 @@ def _training(rt: Any) -> bool:
 
 def behind(candidate: Candidate, other: Candidate) -> bool:
     """Whether a value only holds the growing graph through what ``other`` holds (``loss`` of a carried ``position``)."""
-    if candidate.loop is not other.loop or candidate.observation.facts["container"] or other.place == candidate.place:
+    if (
+        candidate.loop is not other.loop
+        or candidate.observation.facts["container"]
+        or other.place == candidate.place
+    ):
         return False
     mine = {id(n) for n in candidate.nodes}
     theirs = {id(n) for n in other.nodes}
@@ -230,7 +260,12 @@ def within_a_step(candidate: Candidate) -> bool:
     grow over the outer iterations to be growth.
     """
     loop, outer = candidate.loop, candidate.loop.parent
-    return loop.backwards == 0 and outer is not None and outer.direct > 0 and bool(candidate.observation.facts["training"])
+    return (
+        loop.backwards == 0
+        and outer is not None
+        and outer.direct > 0
+        and bool(candidate.observation.facts["training"])
+    )
 
 
 def settle(rt: Any) -> None:
@@ -241,7 +276,9 @@ def settle(rt: Any) -> None:
         consumed = False
         for node in candidate.nodes:
             if node.consumed is not None and node.consumed.index >= candidate.index:
-                retained = node.consumed.retain and iteration_in(node.consumed.where, candidate.loop) is not None
+                retained = (
+                    node.consumed.retain and iteration_in(node.consumed.where, candidate.loop) is not None
+                )
                 consumed = consumed or not retained
         if within_a_step(candidate):
             continue

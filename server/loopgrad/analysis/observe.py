@@ -45,7 +45,16 @@ class Observation:
     """One thing that PyTorch would show, with its place and story. ``what`` is the kind a rule reads."""
 
     __slots__ = (
-        "carriers", "facts", "guess", "iteration", "loop", "outcome", "raised", "site", "steps", "what",
+        "carriers",
+        "facts",
+        "guess",
+        "iteration",
+        "loop",
+        "outcome",
+        "raised",
+        "site",
+        "steps",
+        "what",
     )
 
     def __init__(self, what: str, outcome: str, site: Site) -> None:
@@ -142,7 +151,8 @@ def crossing(roots: Iterable[Node], old: Any) -> list[tuple[Node, Node | None]]:
 def stale_below(node: Node, run: Pass, any_node: bool = False) -> bool:
     """Whether a walk from here meets a node that an earlier pass freed and that saved something (or ``any_node``)."""
     return any(
-        n.freed is not None and n.freed is not run and (any_node or n.saves != NEVER) for n in reachable([node])
+        n.freed is not None and n.freed is not run and (any_node or n.saves != NEVER)
+        for n in reachable([node])
     )
 
 
@@ -159,7 +169,9 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     if lasting:
         return lasting[-1]
     active = {id(link) for link in here.chain()}
-    alive = [s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None]
+    alive = [
+        s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None
+    ]
     return alive[-1] if alive else None
 
 
@@ -174,7 +186,12 @@ def frame_of(where: Where) -> int | None:
 
 
 def second_backward(
-    rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node], silent: bool = False,
+    rt: Any,
+    node: Node,
+    freed: Pass,
+    run: Pass,
+    roots: list[Node],
+    silent: bool = False,
 ) -> Observation:
     """A backward reached a node that an earlier one freed; ``silent`` where that node had saved nothing."""
     here = run.where
@@ -194,6 +211,7 @@ def second_backward(
     if iteration_in(node.where, loop) is not None:
         inside = [(n, c) for n, c in edges if iteration_in(n.where, loop) is not None]
         return carried(rt, inside or edges, node, freed, run, loop, now)
+
     # What was built outside may be larger than what is walked again: name the part that was freed.
     def stale(n: Node) -> bool:
         return n.freed is not None and n.freed is not run and (silent or n.saves != NEVER)
@@ -206,7 +224,13 @@ def _raise_step(run: Pass, iteration: int | None, key: str) -> Step:
 
 
 def carried(
-    rt: Any, edges: list[tuple[Node, Node | None]], stale: Node, freed: Pass, run: Pass, loop: Any, now: int,
+    rt: Any,
+    edges: list[tuple[Node, Node | None]],
+    stale: Node,
+    freed: Pass,
+    run: Pass,
+    loop: Any,
+    now: int,
 ) -> Observation:
     """LG101: built in one iteration, reached by the backward of a later one."""
     carriers: list[Carrier] = []
@@ -215,14 +239,17 @@ def carried(
         store = last_store(node, run.where, lambda s: (iteration_in(s.where, loop) or 0) < now)
         pairs.append((store, node))
     named = [(s, n) for s, n in pairs if s is not None]
-    named.sort(key=lambda p: (p[0].site.line, p[0].text))  # type: ignore[union-attr]
+    named.sort(key=lambda p: (p[0].site.line, p[0].text))
     for store, _ in named:
         assert store is not None
         if all((c.text, c.site.key) != (store.text, store.site.key) for c in carriers):
             carriers.append(Carrier(store.text, store.site, store.shape, store.kind))
     first_node = named[0][1] if named else edges[0][0]
-    site = carriers[0].site.statement if carriers else lift(
-        first_node.site or run.site, first_node.where, _depth_of(first_node.where, loop))
+    site = (
+        carriers[0].site.statement
+        if carriers
+        else lift(first_node.site or run.site, first_node.where, _depth_of(first_node.where, loop))
+    )
     seen = Observation("carried", "second-backward", site)
     seen.carriers = carriers
     seen.iteration, seen.loop = now, loop.site
@@ -231,10 +258,16 @@ def carried(
     seen.raised = run.site
     _story(seen, stale, first_node, freed, run, loop, now)
     for c in carriers:
-        seen.steps.insert(-1, Step("carried", c.site, iteration_in(first_node.where, loop), "carried", name=c.text))
+        seen.steps.insert(
+            -1, Step("carried", c.site, iteration_in(first_node.where, loop), "carried", name=c.text)
+        )
     seen.guess = max(n.guess for n, _ in edges)
-    seen.facts.update(uses=[c.site for _, c in edges if c is not None and c.site is not None], freed=freed.site,
-                      implicit=loop.implicit, loop_site=loop.site)
+    seen.facts.update(
+        uses=[c.site for _, c in edges if c is not None and c.site is not None],
+        freed=freed.site,
+        implicit=loop.implicit,
+        loop_site=loop.site,
+    )
     return seen
 
 
@@ -272,13 +305,21 @@ def store_above(node: Node, run: Pass, roots: list[Node], loop: Any) -> Store | 
             store = last_store(n, run.where, lambda s: iteration_in(s.where, loop) is None)
             if store is not None:
                 return store
-        above = [p for n in level for p in parents.get(id(n), ()) if p.freed is not None and p.freed is not run]
+        above = [
+            p for n in level for p in parents.get(id(n), ()) if p.freed is not None and p.freed is not run
+        ]
         level = [p for p in above if not (id(p) in seen or seen.add(id(p)))]  # type: ignore[func-returns-value]
     return last_store(node, run.where)
 
 
 def outside(
-    rt: Any, edges: list[tuple[Node, Node | None]], stale: Node, freed: Pass, run: Pass, loop: Any, now: int,
+    rt: Any,
+    edges: list[tuple[Node, Node | None]],
+    stale: Node,
+    freed: Pass,
+    run: Pass,
+    loop: Any,
+    now: int,
     roots: list[Node],
 ) -> Observation:
     """LG102: built before the loop, reached by every iteration's backward."""
@@ -308,8 +349,13 @@ def outside(
     seen.steps.append(_raise_step(run, now, "reached"))
     seen.guess = max(n.guess for n, _ in edges)
     seen.facts.update(
-        held=bool(held), places=[p for p, _ in places], uses=[c.site for _, c in edges if c is not None and c.site],
-        freed=freed.site, evaluating=_in_eval(rt, leaves.values()), loop_site=loop.site, implicit=loop.implicit,
+        held=bool(held),
+        places=[p for p, _ in places],
+        uses=[c.site for _, c in edges if c is not None and c.site],
+        freed=freed.site,
+        evaluating=_in_eval(rt, leaves.values()),
+        loop_site=loop.site,
+        implicit=loop.implicit,
         deep=[n.site for _, n in places if n.site is not None],
     )
     return seen
@@ -352,15 +398,18 @@ def shared(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Ob
     seen.steps.append(_raise_step(run, seen.iteration, "reached"))
     seen.guess = max((n.guess for n, _ in edges), default=0)
     seen.facts.update(
-        freed=freed.site, uses=[c.site for _, c in edges if c is not None and c.site is not None], same=freed.site.key == run.site.key,
-        places=[built], root=use is None,
+        freed=freed.site,
+        uses=[c.site for _, c in edges if c is not None and c.site is not None],
+        same=freed.site.key == run.site.key,
+        places=[built],
+        root=use is None,
     )
     return seen
 
 
 def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
     """LG104: a backward reached a graph whose saved tensors have changed since."""
-    storage, name = error.culprit
+    storage, _ = error.culprit
     node, run = error.node, error.run
     modified = storage.modified
     apart = Parting(node.where, run.where)
@@ -387,17 +436,27 @@ def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
     built = lift(node.site or run.site, node.where, apart.common)
     seen.steps.append(Step("built", built, apart.earlier or seen.iteration, "built", op=node.op))
     if node.retained is not None:
-        seen.steps.append(Step("retained", node.retained.site, iteration_of(node.retained.where, apart, seen), "retained"))
+        seen.steps.append(
+            Step("retained", node.retained.site, iteration_of(node.retained.where, apart, seen), "retained")
+        )
     for c in carriers:
         seen.steps.append(Step("carried", c.site, apart.earlier or seen.iteration, "carried", name=c.text))
     if modified is not None and modified[0] is not None:
-        seen.steps.append(Step("modified", modified[0], iteration_of(modified[1], apart, seen), "modified", what=modified[2]))
+        seen.steps.append(
+            Step(
+                "modified", modified[0], iteration_of(modified[1], apart, seen), "modified", what=modified[2]
+            )
+        )
     seen.steps.append(_raise_step(run, seen.iteration, "reached"))
     seen.guess = max((n.guess for n, _ in edges), default=node.guess)
     seen.facts.update(
-        modified=modified[0] if modified is not None else None, uses=[c.site for _, c in edges if c is not None and c.site],
-        places=[built], loop_run=apart.loop is not None, retained=node.retained.site if node.retained is not None else None,
-        what=modified[2] if modified is not None else "", loop_site=apart.loop.site if apart.loop is not None else None,
+        modified=modified[0] if modified is not None else None,
+        uses=[c.site for _, c in edges if c is not None and c.site],
+        places=[built],
+        loop_run=apart.loop is not None,
+        retained=node.retained.site if node.retained is not None else None,
+        what=modified[2] if modified is not None else "",
+        loop_site=apart.loop.site if apart.loop is not None else None,
         outside=apart.loop is not None and iteration_in(node.where, apart.loop) is None,
     )
     return seen

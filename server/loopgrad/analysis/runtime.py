@@ -50,7 +50,9 @@ class Frame:
 
     __slots__ = ("cls", "file", "func", "globals", "outer", "ret", "rt", "self", "vars")
 
-    def __init__(self, rt: Runtime, file: Any, globals_: dict, vars_: dict, outer: Frame | None, func: Any) -> None:
+    def __init__(
+        self, rt: Runtime, file: Any, globals_: dict, vars_: dict, outer: Frame | None, func: Any
+    ) -> None:
         self.rt = rt
         self.file = file
         self.globals = globals_
@@ -337,8 +339,11 @@ class Runtime:
         if op == "and" or op == "or":
             stop = op == "or"
             for arg in sym.args:
-                want = default if default is not None and (default is not stop or arg is sym.args[-1]) else (
-                    None if default is None else not stop)
+                want = (
+                    default
+                    if default is not None and (default is not stop or arg is sym.args[-1])
+                    else (None if default is None else not stop)
+                )
                 got = self.decide(arg, site, want, flip) if type(arg) is Sym else self.truth(arg, site)
                 if got is stop:
                     return stop
@@ -383,7 +388,13 @@ class Runtime:
     # -- the tape ------------------------------------------------------------------------------
 
     def record(
-        self, op: str, inputs: tuple[Node, ...], saves: int, site: Site | None, saved: tuple = (), view: bool = False,
+        self,
+        op: str,
+        inputs: tuple[Node, ...],
+        saves: int,
+        site: Site | None,
+        saved: tuple = (),
+        view: bool = False,
         guess: int = 0,
     ) -> Node:
         self.seq += 1
@@ -452,7 +463,9 @@ def relevant(value: Any, depth: int = 3) -> bool:
     if kind is Tensor:
         return value.requires_grad
     if kind is Sym:
-        return value.node is not None or (value.op == "phi" and any(relevant(a, depth) for a in value.args[1:]))
+        return value.node is not None or (
+            value.op == "phi" and any(relevant(a, depth) for a in value.args[1:])
+        )
     if kind is Func:
         return True
     if kind is Obj:

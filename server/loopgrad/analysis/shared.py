@@ -118,6 +118,6 @@ class Shared:
             try:
                 source = self.provider.read(path)
                 self.files[path] = FileRecord(path, source.tree) if source is not None else None
-            except Exception:  # noqa: BLE001 - a helper that cannot be read costs findings, never the analysis
+            except Exception:
                 self.files[path] = None
         return self.files[path]

@@ -52,13 +52,34 @@ class Node:
     """A ``grad_fn``. ``saved`` lists (storage, version, node of the saved tensor, its name)."""
 
     __slots__ = (
-        "__weakref__", "consumed", "freed", "guess", "inputs", "leaf", "op", "retained", "saved", "saves",
-        "seq", "site", "stores", "view", "where",
+        "__weakref__",
+        "consumed",
+        "freed",
+        "guess",
+        "inputs",
+        "leaf",
+        "op",
+        "retained",
+        "saved",
+        "saves",
+        "seq",
+        "site",
+        "stores",
+        "view",
+        "where",
     )
 
     def __init__(
-        self, op: str, inputs: tuple[Node, ...], saves: int, site: Site | None, where: Where, seq: int,
-        saved: tuple = (), view: bool = False, guess: int = 0,
+        self,
+        op: str,
+        inputs: tuple[Node, ...],
+        saves: int,
+        site: Site | None,
+        where: Where,
+        seq: int,
+        saved: tuple = (),
+        view: bool = False,
+        guess: int = 0,
     ) -> None:
         self.op = op
         self.inputs = inputs
@@ -84,11 +105,32 @@ class Tensor:
     """
 
     __slots__ = (
-        "_node", "acc", "base", "base_gen", "cut", "gen", "grad", "guess", "held", "inference", "is_param", "label",
-        "leaf_grad", "length", "not_float", "site", "storage", "used_grad", "where", "__weakref__", "shape",
+        "_node",
+        "acc",
+        "base",
+        "base_gen",
+        "cut",
+        "gen",
+        "grad",
+        "guess",
+        "held",
+        "inference",
+        "is_param",
+        "label",
+        "leaf_grad",
+        "length",
+        "not_float",
+        "site",
+        "storage",
+        "used_grad",
+        "where",
+        "__weakref__",
+        "shape",
     )
 
-    def __init__(self, node: Node | None = None, storage: Storage | None = None, leaf_grad: bool = False) -> None:
+    def __init__(
+        self, node: Node | None = None, storage: Storage | None = None, leaf_grad: bool = False
+    ) -> None:
         self._node = node
         self.storage = storage or Storage()
         self.leaf_grad = leaf_grad
@@ -155,7 +197,18 @@ class Tensor:
 class Pass:
     """One backward-like call: what freed, what it reached, and which leaves got a gradient."""
 
-    __slots__ = ("create", "index", "leaves", "nodes", "retain", "retain_arg", "revisited", "site", "users", "where")
+    __slots__ = (
+        "create",
+        "index",
+        "leaves",
+        "nodes",
+        "retain",
+        "retain_arg",
+        "revisited",
+        "site",
+        "users",
+        "where",
+    )
 
     def __init__(self, site: Site, where: Where, index: int, retain: bool, create: bool) -> None:
         self.site = site
@@ -209,7 +262,10 @@ def _wanted(order: list[Node], targets: set[int], captures: set[int]) -> set[int
 
 
 def run_backward(
-    roots: list[Node], run: Pass, inputs: list[Tensor] | None = None, accumulate: bool = True,
+    roots: list[Node],
+    run: Pass,
+    inputs: list[Tensor] | None = None,
+    accumulate: bool = True,
 ) -> set[int]:
     """Execute a backward over ``roots``. Returns the ids of the executed nodes; raises TapeError.
 

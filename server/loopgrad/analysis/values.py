@@ -27,7 +27,13 @@ class Sym:
     __slots__ = ("args", "attrs", "cut", "guess", "items", "key", "kind", "node", "op", "params")
 
     def __init__(
-        self, key: Any, kind: str = "any", op: str = "", args: tuple = (), node: Node | None = None, guess: int = 1,
+        self,
+        key: Any,
+        kind: str = "any",
+        op: str = "",
+        args: tuple = (),
+        node: Node | None = None,
+        guess: int = 1,
     ) -> None:
         self.key = key
         self.kind = kind
@@ -110,7 +116,7 @@ class Class:
         self.qual = name
         self.bases = bases
         self.ns: dict[str, Any] = ns if ns is not None else {}
-        self.opaque = any(b.opaque for b in bases)
+        self.opaque: bool = any(b.opaque for b in bases)
         self.flags: frozenset[str] = frozenset().union(*(b.flags for b in bases)) if bases else frozenset()
         self.mro = _linearise(self, bases)
         self.build: Callable[..., Any] | None = next((b.build for b in bases if b.build is not None), None)

@@ -48,14 +48,18 @@ class Where:
     __slots__ = ("depth", "frame", "iteration", "loop", "parent", "site")
 
     def __init__(
-        self, parent: Where | None, site: Site | None, loop: LoopRun | None = None, iteration: int = 0,
+        self,
+        parent: Where | None,
+        site: Site | None,
+        loop: LoopRun | None = None,
+        iteration: int = 0,
         frame: int = 0,
     ) -> None:
         self.parent = parent
         self.site = site
         self.loop = loop
         self.iteration = iteration
-        self.depth = parent.depth + 1 if parent is not None else 0
+        self.depth: int = parent.depth + 1 if parent is not None else 0
         self.frame = frame
 
     def chain(self) -> list[Where]:

@@ -134,7 +134,7 @@ def visible(result: FileResult, provider: Provider, sources: dict[str, SourceFil
         file = sources.get(finding.path) or provider.read(finding.path)
         if file is None or file.suppressions.find(finding) is None:
             findings.append(finding)
-    return FileResult(result.path, findings, result.partial, result.problems, result.trained)
+    return FileResult(result.path, findings, result.partial, result.problems, result.trained, result.fails)
 
 
 def silencing(finding: Finding, source: SourceFile, provider: Provider) -> Fix | None:

@@ -79,6 +79,8 @@ def judge(finding: Finding, before: FileResult, after: FileResult, changes: dict
     out of reach until now is not the fix's doing, unless its story touches a line that the fix wrote or the
     variables that the finding was about.
     """
+    if not after.fails <= before.fails:
+        return Verdict(False)
     if len(after.partial) > len(before.partial) or len(after.problems) > len(before.problems):
         return Verdict(False)
     unmatched, new = _matched(before.findings, after.findings, changes)

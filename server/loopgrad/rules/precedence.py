@@ -49,6 +49,8 @@ def _yields(one: Said, other: Said) -> bool:
         return above.code in _EXCEPTIONS | _GROWTH and _retains(above_verdict, verdict.observation.site)
     if found.code == "LG302" and above.code in _CUT_EARLIER:
         return True
+    if found.code == "LG204":
+        return above.code != "LG204" and _same_loop(verdict, above_verdict)
     if found.code == "LG401" and above.code == "LG304":
         return found.path == above.path and found.range.line == above.range.line
     return False
@@ -57,10 +59,14 @@ def _yields(one: Said, other: Said) -> bool:
 def _follows_from(verdict: Verdict, above: Verdict) -> bool:
     """Whether one thing grows because another does: ``loss``, computed from the ``position`` that grows."""
     seen, other = verdict.observation, above.observation
-    loop, other_loop = seen.facts.get("loop_site"), other.facts.get("loop_site")
-    if not (isinstance(loop, Site) and isinstance(other_loop, Site) and loop.key == other_loop.key):
-        return False
-    return _reads(seen, other) and not _reads(other, seen)
+    return _same_loop(verdict, above) and _reads(seen, other) and not _reads(other, seen)
+
+
+def _same_loop(verdict: Verdict, above: Verdict) -> bool:
+    one, other = (
+        seen.facts.get("loop_site") or seen.loop for seen in (verdict.observation, above.observation)
+    )
+    return isinstance(one, Site) and isinstance(other, Site) and one.key == other.key
 
 
 def _reads(seen: Observation, other: Observation) -> bool:

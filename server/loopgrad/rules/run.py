@@ -8,8 +8,23 @@ from loopgrad.analysis.explore import Analysis, Verdict, analyse
 from loopgrad.model import FileResult, Finding, Message, Partial
 from loopgrad.source import Provider, SourceFile
 
-from . import lg101, lg102, lg103, lg104, lg201, lg202, lg203, lg204, lg205
-from . import lg301, lg302, lg303, lg304, lg401, lg402
+from . import (
+    lg101,
+    lg102,
+    lg103,
+    lg104,
+    lg201,
+    lg202,
+    lg203,
+    lg204,
+    lg205,
+    lg301,
+    lg302,
+    lg303,
+    lg304,
+    lg401,
+    lg402,
+)
 from .catalogue import RULES
 from .context import Context
 from .deep import run_deep
@@ -36,6 +51,7 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     result.findings = findings(analysis.verdicts, context, select)
     result.partial = _partial(analysis)
     result.trained = frozenset(_trained(name) for name in analysis.trained)
+    result.fails = frozenset(analysis.fails)
     return result
 
 

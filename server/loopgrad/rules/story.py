@@ -12,7 +12,7 @@ from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep
 
 from .catalogue import RULES
 from .context import Context
-from .words import change
+from .words import change, quotable
 
 
 def finding(
@@ -83,6 +83,8 @@ def said(step: Step, context: Context) -> TraceStep:
     args = dict(step.args)
     if "what" in args and step.role == "modified":  # the engine's name of it, in words
         args["what"] = change(args["what"])
+    if "name" in args:
+        args["name"] = quotable(str(args["name"]))
     args.pop("op", None)
     key = f"trace.{step.key}"
     message = Message.of(key, **args) if key in MESSAGES else Message.of(f"trace.role.{step.role}")

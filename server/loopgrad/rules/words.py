@@ -12,7 +12,7 @@ MOST_NAMES = 3
 
 def names(of: Sequence[str]) -> Message:
     """``'a'``, ``'a' and 'b'``, ``'a', 'b' and 'c'``, ``'a', 'b' and 4 more``."""
-    several = tuple(dict.fromkeys(of))
+    several = tuple(quotable(name) for name in dict.fromkeys(of))
     if len(several) == 1:
         return Message.of("names.one", a=several[0])
     if len(several) == 2:
@@ -20,6 +20,11 @@ def names(of: Sequence[str]) -> Message:
     if len(several) == MOST_NAMES:
         return Message.of("names.three", a=several[0], b=several[1], c=several[2])
     return Message.of("names.more", a=several[0], b=several[1], count=len(several) - 2)
+
+
+def quotable(name: str) -> str:
+    """A name that can stand in single quotes: ``history["loss"]``."""
+    return name.replace("'", '"')
 
 
 def counted(key: str, of: Sequence[str]) -> str:

@@ -55,8 +55,8 @@ def exported(module: str) -> dict[str, Any]:
     prefix = module + "."
     for table in (torch_names.TABLE, standard.TABLE, frameworks.TABLE):
         for name, value in table.items():
-            if name.startswith(prefix) and "." not in name[len(prefix):]:
-                out[name[len(prefix):]] = value
+            if name.startswith(prefix) and "." not in name[len(prefix) :]:
+                out[name[len(prefix) :]] = value
     return out
 
 

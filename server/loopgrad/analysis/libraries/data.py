@@ -34,8 +34,10 @@ def _tensors_len(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 TENSOR_DATASET.ns.update(
-    __init__=Native("__init__", _tensors_init), __getitem__=Native("__getitem__", _tensors_item),
-    __len__=Native("__len__", _tensors_len))
+    __init__=Native("__init__", _tensors_init),
+    __getitem__=Native("__getitem__", _tensors_item),
+    __len__=Native("__len__", _tensors_len),
+)
 
 
 def _loader_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
@@ -79,8 +81,11 @@ def _loader_iter(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
             return MISSING
         samples = []
         for _ in range(2 if custom is not None else 1):
-            sample = rt.shared.objects.item(rt, dataset, rt.fresh(site, "number"), site) if not _iterable(dataset) else (
-                rt.shared.objects.iterate(rt, dataset, site).get(i))
+            sample = (
+                rt.shared.objects.item(rt, dataset, rt.fresh(site, "number"), site)
+                if not _iterable(dataset)
+                else (rt.shared.objects.iterate(rt, dataset, site).get(i))
+            )
             if sample is MISSING:
                 return MISSING
             samples.append(sample)
@@ -100,7 +105,11 @@ def _loader_iter(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 def _iterable(dataset: Any) -> bool:
-    return type(dataset) is Obj and dataset.cls.find("__getitem__") is MISSING and dataset.cls.find("__iter__") is not MISSING
+    return (
+        type(dataset) is Obj
+        and dataset.cls.find("__getitem__") is MISSING
+        and dataset.cls.find("__iter__") is not MISSING
+    )
 
 
 def size_of(rt: Any, dataset: Any, site: Site) -> Any:
@@ -137,8 +146,10 @@ def _loader_len(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 LOADER.ns.update(
-    __init__=Native("__init__", _loader_init), __iter__=Native("__iter__", _loader_iter),
-    __len__=Native("__len__", _loader_len))
+    __init__=Native("__init__", _loader_init),
+    __iter__=Native("__iter__", _loader_iter),
+    __len__=Native("__len__", _loader_len),
+)
 
 
 def _random_split(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -155,13 +166,20 @@ def _subset(dataset: Any) -> Obj:
 SUBSET = Class("Subset", (DATASET,))
 SUBSET.ns.update(
     __init__=Native("__init__", lambda rt, site, args, kwargs: args[0].attrs.update(dataset=args[1])),
-    __getitem__=Native("__getitem__", lambda rt, site, args, kwargs: rt.shared.objects.item(
-        rt, args[0].attrs["dataset"], args[1], site)),
-    __len__=Native("__len__", lambda rt, site, args, kwargs: rt.fresh(site, "number")))
+    __getitem__=Native(
+        "__getitem__",
+        lambda rt, site, args, kwargs: rt.shared.objects.item(rt, args[0].attrs["dataset"], args[1], site),
+    ),
+    __len__=Native("__len__", lambda rt, site, args, kwargs: rt.fresh(site, "number")),
+)
 
 TABLE: dict[str, Any] = {
-    "torch.utils.data.Dataset": DATASET, "torch.utils.data.TensorDataset": TENSOR_DATASET,
-    "torch.utils.data.DataLoader": LOADER, "torch.utils.data.random_split": Native("random_split", _random_split),
-    "torch.utils.data.Subset": SUBSET, "torch.utils.data.IterableDataset": Class("IterableDataset", (DATASET,)),
-    "torch.utils.data.dataset.Dataset": DATASET, "torch.utils.data.dataloader.DataLoader": LOADER,
+    "torch.utils.data.Dataset": DATASET,
+    "torch.utils.data.TensorDataset": TENSOR_DATASET,
+    "torch.utils.data.DataLoader": LOADER,
+    "torch.utils.data.random_split": Native("random_split", _random_split),
+    "torch.utils.data.Subset": SUBSET,
+    "torch.utils.data.IterableDataset": Class("IterableDataset", (DATASET,)),
+    "torch.utils.data.dataset.Dataset": DATASET,
+    "torch.utils.data.dataloader.DataLoader": LOADER,
 }

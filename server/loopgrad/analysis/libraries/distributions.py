@@ -19,8 +19,12 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     values = [*args[1:], *kwargs.values()]
     if obj.cls.name in _NORMALISING:
         # Normalised logits are computed once and shared by log_prob and entropy.
-        logits = [tensors.apply(rt, "log_softmax" if obj.cls.name != "Bernoulli" else "sigmoid", [v], {}, site)
-                  if type(v) is Tensor else v for v in values[:1]]
+        logits = [
+            tensors.apply(rt, "log_softmax" if obj.cls.name != "Bernoulli" else "sigmoid", [v], {}, site)
+            if type(v) is Tensor
+            else v
+            for v in values[:1]
+        ]
         obj.data = (logits[0],) if logits and "Bernoulli" not in obj.cls.name else tuple(values)
     else:
         obj.data = tuple(values)
@@ -65,7 +69,9 @@ DISTRIBUTION.ns["sample"] = DISTRIBUTION.ns["sample_n"] = Native("sample", _samp
 def _property(name: str) -> Any:
     from ..values import Property
 
-    return Property(Native(name, lambda rt, site, args, kwargs: _keeping(name, NEVER).fn(rt, site, args, kwargs)))
+    return Property(
+        Native(name, lambda rt, site, args, kwargs: _keeping(name, NEVER).fn(rt, site, args, kwargs))
+    )
 
 
 for _name in ("mean", "probs", "logits", "stddev", "variance", "mode"):
@@ -75,13 +81,21 @@ DISTRIBUTION.build = lambda rt, cls, args, kwargs, site: Obj(cls)
 NAMES = (
     "Categorical Normal Bernoulli Beta Gamma Dirichlet MultivariateNormal Independent Uniform Laplace Exponential Poisson "
     "LogNormal OneHotCategorical Multinomial Binomial Cauchy Gumbel HalfNormal StudentT TransformedDistribution "
-    "MixtureSameFamily RelaxedOneHotCategorical RelaxedBernoulli VonMises Geometric NegativeBinomial").split()
+    "MixtureSameFamily RelaxedOneHotCategorical RelaxedBernoulli VonMises Geometric NegativeBinomial"
+).split()
 TABLE: dict[str, Any] = {}
 for _name in NAMES:
     _cls = Class(_name, (DISTRIBUTION,))
-    for _module in ("torch.distributions.", "torch.distributions.categorical.", "torch.distributions.normal."):
+    for _module in (
+        "torch.distributions.",
+        "torch.distributions.categorical.",
+        "torch.distributions.normal.",
+    ):
         TABLE[_module + _name] = _cls
 TABLE["torch.distributions.kl_divergence"] = TABLE["torch.distributions.kl.kl_divergence"] = Native(
-    "kl_divergence", lambda rt, site, args, kwargs: _keeping("kl", ALWAYS).fn(
-        rt, site, [args[0], args[1].data if type(args[1]) is Obj else args[1]], {}))
+    "kl_divergence",
+    lambda rt, site, args, kwargs: _keeping("kl", ALWAYS).fn(
+        rt, site, [args[0], args[1].data if type(args[1]) is Obj else args[1]], {}
+    ),
+)
 TABLE["torch.distributions.Distribution"] = DISTRIBUTION

@@ -19,7 +19,9 @@ LIGHTNING.opaque = True
 def _manual_backward(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     loss = arg(args, kwargs, 1, "loss")
     if type(loss) in (Tensor, Sym):
-        autograd.tensor_backward(rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site)
+        autograd.tensor_backward(
+            rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site
+        )
 
 
 LIGHTNING.ns["manual_backward"] = Native("manual_backward", _manual_backward)
@@ -53,7 +55,9 @@ ACCELERATOR.ns["__init__"] = Native("__init__", lambda rt, site, args, kwargs: N
 def _backward(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     loss = arg(args, kwargs, 1, "loss")
     if type(loss) in (Tensor, Sym):
-        autograd.tensor_backward(rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site)
+        autograd.tensor_backward(
+            rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site
+        )
 
 
 def _prepare(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -74,7 +78,8 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
     if name == "modules" or name == "named_modules":
         return None
     if name in ("eval", "train", "to", "cuda", "cpu", "half", "float", "requires_grad_") and (
-            sym.params is not None or sym.kind == "any" and sym.node is None):
+        sym.params is not None or sym.kind == "any" and sym.node is None
+    ):
 
         def same(rt_: Any, s: Site, a: list, k: dict) -> Any:
             if name == "requires_grad_" and sym.params is not None:
@@ -98,7 +103,9 @@ def _unknown_parameters(rt: Any, sym: Sym, name: str) -> Any:
 def call(rt: Any, fn: Sym, name: str, args: list, kwargs: dict[str, Any], site: Site) -> Any:
     """Calls of unknowns whose name leaves no doubt."""
     if name in ("backward", "manual_backward") and args and type(args[0]) is Tensor:
-        autograd.tensor_backward(rt, args[0], [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site)
+        autograd.tensor_backward(
+            rt, args[0], [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site
+        )
         return None
     if name == "scale" and args and type(args[0]) is Tensor and args[0].node is not None:
         return tensors.apply(rt, "mul", [args[0], tensors.graphless(rt, site)], {}, site)

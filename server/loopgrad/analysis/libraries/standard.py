@@ -10,12 +10,26 @@ from ..lower.expressions import hashable
 from ..runtime import CONST, Ended, Raised
 from ..semantics import builtins_model
 from ..semantics.calls import arg
-from ..semantics.containers import lifted, plain
 from ..semantics.classes import with_mode
+from ..semantics.containers import lifted, plain
 from ..tape import Tensor
 from ..torch_model import nn, tensors
 from ..values import (
-    MISSING, Bound, Class, Endless, Func, Iter, LDict, LList, LSet, Namespace, Native, Obj, Partial, Property, Sym,
+    MISSING,
+    Bound,
+    Class,
+    Endless,
+    Func,
+    Iter,
+    LDict,
+    LList,
+    LSet,
+    Namespace,
+    Native,
+    Obj,
+    Partial,
+    Property,
+    Sym,
     tensors_in,
 )
 from ..where import Site
@@ -59,16 +73,28 @@ def _exit(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     raise Ended
 
 
-@native("random.random", "random.uniform", "random.randint", "random.gauss", "random.randrange", "time.time",
-        "time.perf_counter", "time.monotonic", "numpy.random.rand", "numpy.random.random", "numpy.random.uniform",
-        "numpy.random.randint", "random.betavariate")
+@native(
+    "random.random",
+    "random.uniform",
+    "random.randint",
+    "random.gauss",
+    "random.randrange",
+    "time.time",
+    "time.perf_counter",
+    "time.monotonic",
+    "numpy.random.rand",
+    "numpy.random.random",
+    "numpy.random.uniform",
+    "numpy.random.randint",
+    "random.betavariate",
+)
 def _number(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site, "number")
 
 
 @native("random.choice")
 def _choice(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    items, more = rt.shared.objects.listed(rt, args[0], site)
+    items, _ = rt.shared.objects.listed(rt, args[0], site)
     if not items:
         return rt.fresh(site)
     # Which one is open; the newest and an older one alternate, so that both are seen.
@@ -83,11 +109,25 @@ def _sample(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     count = arg(args, kwargs, 1, "k", 1)
     if type(count) is int and count >= len(items):
         return LList(items, more)
-    return LList(items[-count:] if type(count) is int and count > 0 else items, more or type(count) is not int)
+    return LList(
+        items[-count:] if type(count) is int and count > 0 else items, more or type(count) is not int
+    )
 
 
-@native("random.shuffle", "random.seed", "numpy.random.seed", "time.sleep", "gc.collect", "warnings.filterwarnings",
-        "os.makedirs", "os.environ.setdefault", "logging.basicConfig", "atexit.register", "faulthandler.enable", "warnings.warn")
+@native(
+    "random.shuffle",
+    "random.seed",
+    "numpy.random.seed",
+    "time.sleep",
+    "gc.collect",
+    "warnings.filterwarnings",
+    "os.makedirs",
+    "os.environ.setdefault",
+    "logging.basicConfig",
+    "atexit.register",
+    "faulthandler.enable",
+    "warnings.warn",
+)
 def _nothing(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     return None
 
@@ -154,8 +194,12 @@ NAMEDTUPLE = Class("NamedTuple")
 NAMEDTUPLE.flags = frozenset({"namedtuple"})
 NAMEDTUPLE.ns.update(
     _replace=Native("_replace", _tuple_replace),
-    _asdict=Native("_asdict", lambda rt, site, args, kwargs: LDict(
-        {n: v for (n, _), v in zip(args[0].cls.fields or [], args[0].data)})),
+    _asdict=Native(
+        "_asdict",
+        lambda rt, site, args, kwargs: LDict(
+            {n: v for (n, _), v in zip(args[0].cls.fields or [], args[0].data)}
+        ),
+    ),
     _make=Native("_make", lambda rt, site, args, kwargs: rt.fresh(site)),
 )
 TABLE["typing.NamedTuple"] = NAMEDTUPLE
@@ -259,10 +303,19 @@ def _singledispatch(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
             from ..runtime import Frame
 
             scope = a[0].code.scope
-            cls = lower(first, scope)(Frame(rt_, scope.file, a[0].globals, {}, a[0].outer, None)) if first is not None else None
+            cls = (
+                lower(first, scope)(Frame(rt_, scope.file, a[0].globals, {}, a[0].outer, None))
+                if first is not None
+                else None
+            )
             table.append((cls, a[0]))
             return a[0]
-        return Native("register", lambda r, s2, a2, k2: table.append((a[0], a2[0])) or a2[0])
+
+        def later(r: Any, s2: Site, a2: list, k2: dict) -> Any:
+            table.append((a[0], a2[0]))
+            return a2[0]
+
+        return Native("register", later)
 
     made.attrs["__call__"] = made.attrs["dispatch"] = Native("dispatch", run)
     made.attrs["register"] = Native("register", register)
@@ -272,7 +325,11 @@ def _singledispatch(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 DISPATCH = Class("singledispatch")
 DISPATCH.flags = frozenset({"inert"})
 DISPATCH.ns["__call__"] = Native(
-    "__call__", lambda rt, site, args, kwargs: rt.shared.calls.call(rt, args[0].attrs["__call__"], args[1:], kwargs, site))
+    "__call__",
+    lambda rt, site, args, kwargs: rt.shared.calls.call(
+        rt, args[0].attrs["__call__"], args[1:], kwargs, site
+    ),
+)
 
 
 @native("itertools.chain")
@@ -324,7 +381,7 @@ def _islice(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     source = rt.shared.objects.iterate(rt, args[0], site)
     stop = args[1] if len(args) == 2 else args[2]
     start = args[1] if len(args) > 2 and type(args[1]) is int else 0
-    out = []
+    out: list[Any] = []
     for i in range(start, stop if type(stop) is int and stop - start < 64 else start + 4):
         item = source.get(i)
         if item is MISSING:
@@ -412,7 +469,13 @@ SUPPRESS = Class("suppress")
 SUPPRESS.flags = frozenset({"suppress", "inert"})
 
 
-@native("dataclasses.dataclass", "dataclasses.dataclass_transform", "attr.s", "attrs.define", "pydantic.dataclasses.dataclass")
+@native(
+    "dataclasses.dataclass",
+    "dataclasses.dataclass_transform",
+    "attr.s",
+    "attrs.define",
+    "pydantic.dataclasses.dataclass",
+)
 def _dataclass(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     def mark(cls: Any) -> Any:
         if type(cls) is Class:
@@ -512,7 +575,11 @@ def clone(rt: Any, value: Any, site: Site, memo: dict[int, Any]) -> Any:
             if value.guess == 0:
                 raise Raised("RuntimeError")
             return value
-        made = nn.parameter(rt, site, value.label.split("#")[0], value.leaf_grad) if value.is_param else tensors.graphless(rt, site)
+        made = (
+            nn.parameter(rt, site, value.label.split("#")[0], value.leaf_grad)
+            if value.is_param
+            else tensors.graphless(rt, site)
+        )
         made.leaf_grad, made.where = value.leaf_grad, rt.where
         made.length, made.shape = value.length, value.shape
         made.grad = value.grad
@@ -544,7 +611,9 @@ def clone(rt: Any, value: Any, site: Site, memo: dict[int, Any]) -> Any:
             obj.attrs[name] = clone(rt, v, site, memo)
             if type(obj.attrs[name]) is Tensor and obj.attrs[name].is_param:
                 rt.owners[id(obj.attrs[name])] = obj
-        obj.data = clone(rt, value.data, site, memo) if isinstance(value.data, (tuple, LList, LDict)) else value.data
+        obj.data = (
+            clone(rt, value.data, site, memo) if isinstance(value.data, (tuple, LList, LDict)) else value.data
+        )
         return obj
     if kind is Bound:
         return Bound(value.func, clone(rt, value.self, site, memo))
@@ -579,14 +648,30 @@ def _queue_empty(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site, "bool") if not args[0].data else False
 
 
-QUEUE.ns.update({n: Native(n, f) for n, f in {
-    "__init__": _queue_init, "put": _queue_put, "put_nowait": _queue_put, "get": _queue_get, "get_nowait": _queue_get,
-    "empty": _queue_empty}.items()})
+QUEUE.ns.update(
+    {
+        n: Native(n, f)
+        for n, f in {
+            "__init__": _queue_init,
+            "put": _queue_put,
+            "put_nowait": _queue_put,
+            "get": _queue_get,
+            "get_nowait": _queue_get,
+            "empty": _queue_empty,
+        }.items()
+    }
+)
 for _name in ("qsize", "full", "join", "task_done"):
     QUEUE.ns[_name] = Native(_name, lambda rt, site, args, kwargs: rt.fresh(site, "number"))
 QUEUE.build = lambda rt, cls, args, kwargs, site: Obj(cls, LList())
-for _name in ("queue.Queue", "queue.LifoQueue", "queue.SimpleQueue", "queue.PriorityQueue", "multiprocessing.Queue",
-              "torch.multiprocessing.Queue"):
+for _name in (
+    "queue.Queue",
+    "queue.LifoQueue",
+    "queue.SimpleQueue",
+    "queue.PriorityQueue",
+    "multiprocessing.Queue",
+    "torch.multiprocessing.Queue",
+):
     TABLE[_name] = QUEUE
 
 THREAD = Class("Thread")
@@ -612,8 +697,13 @@ def _thread_start(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         elif target is not None and type(target) is not Sym:
             given = obj.attrs.get("_args", ())
             named = obj.attrs.get("_kwargs")
-            rt.shared.calls.call(rt, target, list(given) if isinstance(given, (tuple, LList)) else [],
-                                 dict(named) if isinstance(named, LDict) else {}, site)
+            rt.shared.calls.call(
+                rt,
+                target,
+                list(given) if isinstance(given, (tuple, LList)) else [],
+                dict(named) if isinstance(named, LDict) else {},
+                site,
+            )
     except Raised as error:
         if getattr(error, "observation", None) is not None:
             raise
@@ -635,13 +725,23 @@ def _cast(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return args[1]
 
 
-@native("abc.abstractmethod", "typing.overload", "typing.final", "typing_extensions.override", "typing.override")
+@native(
+    "abc.abstractmethod", "typing.overload", "typing.final", "typing_extensions.override", "typing.override"
+)
 def _identity(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return args[0]
 
 
-@native("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.trange", "tqdm.auto.trange", "rich.progress.track",
-        "tqdm.contrib.tenumerate", "fastprogress.progress_bar")
+@native(
+    "tqdm.tqdm",
+    "tqdm.auto.tqdm",
+    "tqdm.notebook.tqdm",
+    "tqdm.trange",
+    "tqdm.auto.trange",
+    "rich.progress.track",
+    "tqdm.contrib.tenumerate",
+    "fastprogress.progress_bar",
+)
 def _progress(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = arg(args, kwargs, 0, "iterable")
     if value is None:
@@ -659,10 +759,21 @@ PROGRESS.opaque = True
 PROGRESS.flags = frozenset({"inert"})
 PROGRESS.ns["__iter__"] = Native("__iter__", lambda rt, site, args, kwargs: args[0].attrs["iterable"])
 PROGRESS.ns["__len__"] = Native(
-    "__len__", lambda rt, site, args, kwargs: builtins_model.TABLE["len"].fn(rt, site, [args[0].attrs["iterable"]], {}))
+    "__len__",
+    lambda rt, site, args, kwargs: builtins_model.TABLE["len"].fn(rt, site, [args[0].attrs["iterable"]], {}),
+)
 PROGRESS.ns["__enter__"] = Native("__enter__", lambda rt, site, args, kwargs: args[0])
 PROGRESS.ns["__exit__"] = Native("__exit__", lambda rt, site, args, kwargs: None)
-for _name in ("set_postfix", "set_description", "update", "close", "set_postfix_str", "write", "refresh", "reset"):
+for _name in (
+    "set_postfix",
+    "set_description",
+    "update",
+    "close",
+    "set_postfix_str",
+    "write",
+    "refresh",
+    "reset",
+):
     PROGRESS.ns[_name] = Native(_name, lambda rt, site, args, kwargs: None)
 
 
@@ -682,8 +793,19 @@ TABLE["types.SimpleNamespace"] = NAMESPACE
 TABLE["types.MethodType"] = Native("MethodType", lambda rt, site, args, kwargs: Bound(args[0], args[1]))
 
 
-@native("numpy.array", "numpy.asarray", "numpy.mean", "numpy.std", "numpy.sum", "numpy.concatenate", "numpy.stack", "numpy.max",
-        "numpy.min", "numpy.argmax", "numpy.float32")
+@native(
+    "numpy.array",
+    "numpy.asarray",
+    "numpy.mean",
+    "numpy.std",
+    "numpy.sum",
+    "numpy.concatenate",
+    "numpy.stack",
+    "numpy.max",
+    "numpy.min",
+    "numpy.argmax",
+    "numpy.float32",
+)
 def _array(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     for t in args[:1]:
         if type(t) is Tensor and t.requires_grad and t.guess == 0:
@@ -692,14 +814,36 @@ def _array(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 TABLE["numpy.pi"], TABLE["numpy.inf"], TABLE["numpy.nan"] = math.pi, math.inf, math.nan
-TABLE["operator.itemgetter"] = Native("itemgetter", lambda rt, site, args, kwargs: Native(
-    "itemgetter", lambda rt_, s, a, k: rt_.shared.objects.item(rt_, a[0], args[0], s) if len(args) == 1 else tuple(
-        rt_.shared.objects.item(rt_, a[0], x, s) for x in args)))
-TABLE["operator.attrgetter"] = Native("attrgetter", lambda rt, site, args, kwargs: Native(
-    "attrgetter", lambda rt_, s, a, k: rt_.shared.objects.get(rt_, a[0], args[0], s)))
-TABLE["operator.add"] = Native("add", lambda rt, site, args, kwargs: rt.shared.ops.binary(
-    rt, "add", lambda a, b: a + b, args[0], args[1], site))
-TABLE["operator.mul"] = Native("mul", lambda rt, site, args, kwargs: rt.shared.ops.binary(
-    rt, "mul", lambda a, b: a * b, args[0], args[1], site))
-TABLE["weakref.ref"] = Native("ref", lambda rt, site, args, kwargs: Native("ref", lambda rt_, s, a, k: args[0]))
+TABLE["operator.itemgetter"] = Native(
+    "itemgetter",
+    lambda rt, site, args, kwargs: Native(
+        "itemgetter",
+        lambda rt_, s, a, k: (
+            rt_.shared.objects.item(rt_, a[0], args[0], s)
+            if len(args) == 1
+            else tuple(rt_.shared.objects.item(rt_, a[0], x, s) for x in args)
+        ),
+    ),
+)
+TABLE["operator.attrgetter"] = Native(
+    "attrgetter",
+    lambda rt, site, args, kwargs: Native(
+        "attrgetter", lambda rt_, s, a, k: rt_.shared.objects.get(rt_, a[0], args[0], s)
+    ),
+)
+TABLE["operator.add"] = Native(
+    "add",
+    lambda rt, site, args, kwargs: rt.shared.ops.binary(
+        rt, "add", lambda a, b: a + b, args[0], args[1], site
+    ),
+)
+TABLE["operator.mul"] = Native(
+    "mul",
+    lambda rt, site, args, kwargs: rt.shared.ops.binary(
+        rt, "mul", lambda a, b: a * b, args[0], args[1], site
+    ),
+)
+TABLE["weakref.ref"] = Native(
+    "ref", lambda rt, site, args, kwargs: Native("ref", lambda rt_, s, a, k: args[0])
+)
 __all__ = ["TABLE", "clone", "with_mode"]

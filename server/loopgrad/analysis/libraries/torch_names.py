@@ -39,8 +39,19 @@ def derived(full: str) -> Any:
         cls = optim.optimizer_class(last)
         if cls is not None:
             return cls
-        if last in ("LambdaLR", "StepLR") or last.endswith("LR") or last in (
-                "ReduceLROnPlateau", "CosineAnnealingWarmRestarts", "SWALR", "SequentialLR", "_LRScheduler", "LRScheduler"):
+        if (
+            last in ("LambdaLR", "StepLR")
+            or last.endswith("LR")
+            or last
+            in (
+                "ReduceLROnPlateau",
+                "CosineAnnealingWarmRestarts",
+                "SWALR",
+                "SequentialLR",
+                "_LRScheduler",
+                "LRScheduler",
+            )
+        ):
             return optim.SCHEDULER
     if table.function(full) is not None:
         return _operation(head + ".", last)
@@ -49,8 +60,14 @@ def derived(full: str) -> Any:
     if head == "torch.Tensor":
         return Native(last, lambda rt, site, args, kwargs: _unbound(rt, site, last, args, kwargs))
     if head in ("torch.nn.functional",) and last.endswith("_") and table.function(full[:-1]) is not None:
-        return Native(last, lambda rt, site, args, kwargs: inplace.modify(rt, args[0], last[:-1], args[1:], site)
-                      if args and type(args[0]) is Tensor else rt.fresh(site))
+        return Native(
+            last,
+            lambda rt, site, args, kwargs: (
+                inplace.modify(rt, args[0], last[:-1], args[1:], site)
+                if args and type(args[0]) is Tensor
+                else rt.fresh(site)
+            ),
+        )
     if head in ("torch.nn.init",):
         return Native(last, _init)
     return MISSING
@@ -70,7 +87,9 @@ def _operation(prefix: str, name: str) -> Native:
         return Native(name, methods_factory)
 
     def run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-        if not any(type(v) is Tensor or type(v) is Sym and v.node is not None for v in (*args, *kwargs.values())):
+        if not any(
+            type(v) is Tensor or type(v) is Sym and v.node is not None for v in (*args, *kwargs.values())
+        ):
             deep = any(True for v in (*args, *kwargs.values()) for _ in tensors_in(v, 3))
             if not deep and any(tensors.unknown_inside(v) for v in (*args, *kwargs.values())):
                 return rt.fresh(site, "tensor")
@@ -106,14 +125,53 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return t
 
 
-@native("torch.tensor", "torch.as_tensor", "torch.from_numpy", "torch.asarray", "torch.Tensor", "torch.FloatTensor",
-        "torch.DoubleTensor", "torch.LongTensor", "torch.IntTensor", "torch.BoolTensor", "torch.ByteTensor",
-        "torch.HalfTensor", "torch.cuda.FloatTensor", "torch.cuda.LongTensor", "torch.load", "torch.frombuffer",
-        "torch.arange", "torch.range", "torch.linspace", "torch.logspace", "torch.eye", "torch.empty", "torch.full",
-        "torch.zeros", "torch.ones", "torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.scalar_tensor",
-        "torch.empty_strided", "torch.tril_indices", "torch.triu_indices", "torch.hann_window", "torch.normal",
-        "torch.multinomial", "torch.bernoulli", "torch.poisson", "torch.zeros_like", "torch.ones_like", "torch.rand_like",
-        "torch.randn_like", "torch.randint_like", "torch.full_like", "torch.empty_like")
+@native(
+    "torch.tensor",
+    "torch.as_tensor",
+    "torch.from_numpy",
+    "torch.asarray",
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.DoubleTensor",
+    "torch.LongTensor",
+    "torch.IntTensor",
+    "torch.BoolTensor",
+    "torch.ByteTensor",
+    "torch.HalfTensor",
+    "torch.cuda.FloatTensor",
+    "torch.cuda.LongTensor",
+    "torch.load",
+    "torch.frombuffer",
+    "torch.arange",
+    "torch.range",
+    "torch.linspace",
+    "torch.logspace",
+    "torch.eye",
+    "torch.empty",
+    "torch.full",
+    "torch.zeros",
+    "torch.ones",
+    "torch.rand",
+    "torch.randn",
+    "torch.randint",
+    "torch.randperm",
+    "torch.scalar_tensor",
+    "torch.empty_strided",
+    "torch.tril_indices",
+    "torch.triu_indices",
+    "torch.hann_window",
+    "torch.normal",
+    "torch.multinomial",
+    "torch.bernoulli",
+    "torch.poisson",
+    "torch.zeros_like",
+    "torch.ones_like",
+    "torch.rand_like",
+    "torch.randn_like",
+    "torch.randint_like",
+    "torch.full_like",
+    "torch.empty_like",
+)
 def _factory(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return methods.factory(rt, site, args, kwargs)
 
@@ -133,8 +191,14 @@ def _tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     elif type(value) is Tensor:
         made.length, made.shape = value.length, value.shape
     carries = value.node if type(value) is Tensor else None
-    made.cut = cuts.note(rt, "tensor", site, "torch.tensor", [carries]) if carries is not None else cuts.of([value])
-    if type(value) is Sym and rt.shared.unknowns.root_of(value.key) in (None, "numpy", "np") and made.leaf_grad is False:
+    made.cut = (
+        cuts.note(rt, "tensor", site, "torch.tensor", [carries]) if carries is not None else cuts.of([value])
+    )
+    if (
+        type(value) is Sym
+        and rt.shared.unknowns.root_of(value.key) in (None, "numpy", "np")
+        and made.leaf_grad is False
+    ):
         made.length = None
     return made
 
@@ -149,6 +213,7 @@ TABLE["torch.load"] = Native("load", _load)
 TABLE["torch.Tensor"] = nn.TENSOR
 nn.TENSOR.build = lambda rt, cls, args, kwargs, site: methods.factory(rt, site, args, kwargs)
 for _name in ("randperm", "arange", "randint"):
+
     def _indices(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         made = methods.factory(rt, site, [], kwargs)
         made.not_float = not kwargs.get("requires_grad")
@@ -175,8 +240,24 @@ def _unsized(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 for _name in ("randint", "full", "normal"):
     TABLE[f"torch.{_name}"] = Native(_name, _sized_later)
-for _name in ("linspace", "logspace", "multinomial", "bernoulli", "poisson", "zeros_like", "ones_like", "rand_like", "randn_like",
-              "randint_like", "full_like", "empty_like", "from_numpy", "scalar_tensor", "frombuffer", "empty_strided"):
+for _name in (
+    "linspace",
+    "logspace",
+    "multinomial",
+    "bernoulli",
+    "poisson",
+    "zeros_like",
+    "ones_like",
+    "rand_like",
+    "randn_like",
+    "randint_like",
+    "full_like",
+    "empty_like",
+    "from_numpy",
+    "scalar_tensor",
+    "frombuffer",
+    "empty_strided",
+):
     TABLE[f"torch.{_name}"] = Native(_name, _unsized)
 
 
@@ -193,11 +274,27 @@ def _enabled(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return bool(rt.grad)
 
 
-@native("torch.manual_seed", "torch.save", "torch.set_num_threads", "torch.set_default_dtype", "torch.cuda.empty_cache",
-        "torch.cuda.synchronize", "torch.cuda.manual_seed_all", "torch.cuda.manual_seed", "torch.set_printoptions",
-        "torch.use_deterministic_algorithms", "torch.cuda.set_device", "torch.set_default_device", "torch.seed",
-        "torch.set_default_tensor_type", "torch.autograd.set_detect_anomaly", "torch.set_float32_matmul_precision",
-        "torch.utils.data.random_split_seed", "torch.distributed.barrier", "torch.distributed.init_process_group")
+@native(
+    "torch.manual_seed",
+    "torch.save",
+    "torch.set_num_threads",
+    "torch.set_default_dtype",
+    "torch.cuda.empty_cache",
+    "torch.cuda.synchronize",
+    "torch.cuda.manual_seed_all",
+    "torch.cuda.manual_seed",
+    "torch.set_printoptions",
+    "torch.use_deterministic_algorithms",
+    "torch.cuda.set_device",
+    "torch.set_default_device",
+    "torch.seed",
+    "torch.set_default_tensor_type",
+    "torch.autograd.set_detect_anomaly",
+    "torch.set_float32_matmul_precision",
+    "torch.utils.data.random_split_seed",
+    "torch.distributed.barrier",
+    "torch.distributed.init_process_group",
+)
 def _nothing(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site, "object")
 
@@ -219,7 +316,11 @@ def _spread(rt: Any, site: Site, args: list, kwargs: dict) -> None:
             tensors.bump(rt, t, site, "vector_to_parameters")
 
 
-@native("torch.nn.utils.rnn.pack_padded_sequence", "torch.nn.utils.rnn.pack_sequence", "torch.nn.utils.rnn.pad_sequence")
+@native(
+    "torch.nn.utils.rnn.pack_padded_sequence",
+    "torch.nn.utils.rnn.pack_sequence",
+    "torch.nn.utils.rnn.pad_sequence",
+)
 def _pack(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return tensors.apply(rt, "cat", args[:1], {}, site, "torch.")
 
@@ -229,16 +330,34 @@ def _pad(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return (args[0], tensors.graphless(rt, site, "index"))
 
 
-@native("torch.nn.utils.weight_norm", "torch.nn.utils.spectral_norm", "torch.nn.utils.parametrizations.weight_norm",
-        "torch.nn.utils.parametrizations.spectral_norm", "torch.compile", "torch.jit.script", "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
-        "torch.nn.utils.parametrizations.orthogonal", "torch.jit.trace", "torch.jit.ignore", "torch.jit.export", "torch.nn.utils.fusion",
-        "torch.jit.unused", "torch.compiler.disable", "torch.nn.utils.remove_weight_norm", "torch.jit.optimize_for_inference")
+@native(
+    "torch.nn.utils.weight_norm",
+    "torch.nn.utils.spectral_norm",
+    "torch.nn.utils.parametrizations.weight_norm",
+    "torch.nn.utils.parametrizations.spectral_norm",
+    "torch.compile",
+    "torch.jit.script",
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
+    "torch.nn.utils.parametrizations.orthogonal",
+    "torch.jit.trace",
+    "torch.jit.ignore",
+    "torch.jit.export",
+    "torch.nn.utils.fusion",
+    "torch.jit.unused",
+    "torch.compiler.disable",
+    "torch.nn.utils.remove_weight_norm",
+    "torch.jit.optimize_for_inference",
+)
 def _wrapped(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return args[0] if args else Native("wrap", lambda rt_, s, a, k: a[0])
 
 
-@native("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DataParallel",
-        "torch.distributed.fsdp.FullyShardedDataParallel")
+@native(
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.nn.parallel.DataParallel",
+    "torch.distributed.fsdp.FullyShardedDataParallel",
+)
 def _parallel(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     inner = arg(args, kwargs, 0, "module")
     if type(inner) is not Obj:
@@ -252,7 +371,9 @@ def _parallel(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 PARALLEL = Class("DataParallel", (nn.MODULE,))
 PARALLEL.ns["forward"] = Native(
-    "forward", lambda rt, site, args, kwargs: rt.shared.calls.call(rt, args[0].attrs["module"], args[1:], kwargs, site))
+    "forward",
+    lambda rt, site, args, kwargs: rt.shared.calls.call(rt, args[0].attrs["module"], args[1:], kwargs, site),
+)
 PARALLEL.ns["no_sync"] = Native("no_sync", lambda rt, site, args, kwargs: rt.fresh(site, "object"))
 
 
@@ -294,8 +415,13 @@ def _functional_call(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
                     value.is_param = True
                     saved.append((owner, "", value))
     try:
-        return rt.shared.calls.call(rt, module, inputs, {k: v for k, v in named.items() if type(k) is str}
-                                    if isinstance(named, LDict) else {}, site)
+        return rt.shared.calls.call(
+            rt,
+            module,
+            inputs,
+            {k: v for k, v in named.items() if type(k) is str} if isinstance(named, LDict) else {},
+            site,
+        )
     finally:
         for owner, name, value in reversed(saved):
             if name:
@@ -304,9 +430,19 @@ def _functional_call(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
                 value.is_param = False
 
 
-@native("torch.func.grad", "torch.func.vmap", "torch.vmap", "torch.func.jacrev", "torch.func.jacfwd", "torch.func.hessian",
-        "torch.func.grad_and_value", "torch.func.vjp", "torch.func.jvp", "torch.autograd.functional.jacobian",
-        "torch.autograd.functional.hessian")
+@native(
+    "torch.func.grad",
+    "torch.func.vmap",
+    "torch.vmap",
+    "torch.func.jacrev",
+    "torch.func.jacfwd",
+    "torch.func.hessian",
+    "torch.func.grad_and_value",
+    "torch.func.vjp",
+    "torch.func.jvp",
+    "torch.autograd.functional.jacobian",
+    "torch.autograd.functional.hessian",
+)
 def _transform(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site, "any")
 
@@ -315,35 +451,92 @@ def _nullcontext(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site, "object")
 
 
-for _name in ("torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.autograd.detect_anomaly",
-              "torch.autograd.profiler.profile", "torch.profiler.profile", "torch.device", "torch.random.fork_rng", "torch.cuda.stream",
-              "torch.autograd.graph.save_on_cpu", "torch.backends.cuda.sdp_kernel"):
+for _name in (
+    "torch.autocast",
+    "torch.amp.autocast",
+    "torch.cuda.amp.autocast",
+    "torch.autograd.detect_anomaly",
+    "torch.autograd.profiler.profile",
+    "torch.profiler.profile",
+    "torch.device",
+    "torch.random.fork_rng",
+    "torch.cuda.stream",
+    "torch.autograd.graph.save_on_cpu",
+    "torch.backends.cuda.sdp_kernel",
+):
     TABLE[_name] = Native(_name, _nullcontext)
 
-TABLE.update({
-    "torch.nn.Module": nn.MODULE, "torch.nn.Sequential": nn.SEQUENTIAL, "torch.nn.ModuleList": nn.MODULE_LIST,
-    "torch.nn.ModuleDict": nn.MODULE_DICT, "torch.nn.ParameterList": nn.PARAMETER_LIST,
-    "torch.nn.ParameterDict": nn.PARAMETER_DICT, "torch.nn.Parameter": nn.PARAMETER,
-    "torch.nn.parameter.Parameter": nn.PARAMETER, "torch.nn.modules.Module": nn.MODULE,
-    "torch.no_grad": autograd.NO_GRAD, "torch.enable_grad": autograd.ENABLE_GRAD,
-    "torch.inference_mode": autograd.INFERENCE, "torch.set_grad_enabled": autograd.SET_GRAD,
-    "torch.autograd.no_grad": autograd.NO_GRAD, "torch.autograd.enable_grad": autograd.ENABLE_GRAD,
-    "torch.autograd.set_grad_enabled": autograd.SET_GRAD, "torch.autograd.inference_mode": autograd.INFERENCE,
-    "torch.autograd.grad": Native("grad", autograd.grad),
-    "torch.autograd.backward": Native("backward", autograd.autograd_backward),
-    "torch.autograd.Function": autograd.FUNCTION,
-    "torch.utils.checkpoint.checkpoint": Native("checkpoint", autograd.checkpoint),
-    "torch.optim.Optimizer": optim.OPTIMIZER,
-    "torch.nn.utils.parametrize.register_parametrization": Native("register_parametrization", nn.parametrize),
-    "torch.nn.utils.parametrize.cached": nn.CACHED,
-    "torch.cuda.amp.GradScaler": optim.SCALER, "torch.amp.GradScaler": optim.SCALER, "torch.GradScaler": optim.SCALER,
-    "torch.cuda.is_available": Native("is_available", lambda rt, site, args, kwargs: Sym(("cuda", "available"), "bool")),
-    "torch.cuda.device_count": Native("device_count", lambda rt, site, args, kwargs: Sym(("cuda", "count"), "number")),
-    "torch.pi": 3.141592653589793, "torch.inf": float("inf"), "torch.nan": float("nan"), "torch.e": 2.718281828459045,
-    **data.TABLE, **distributions.TABLE,
-})
-for _name in ("float", "float32", "float64", "float16", "double", "half", "bfloat16", "long", "int", "int64", "int32", "int8",
-              "uint8", "bool", "short", "complex64", "Size", "dtype", "strided", "channels_last", "Generator", "finfo", "iinfo",
-              "__version__", "version"):
+TABLE.update(
+    {
+        "torch.nn.Module": nn.MODULE,
+        "torch.nn.Sequential": nn.SEQUENTIAL,
+        "torch.nn.ModuleList": nn.MODULE_LIST,
+        "torch.nn.ModuleDict": nn.MODULE_DICT,
+        "torch.nn.ParameterList": nn.PARAMETER_LIST,
+        "torch.nn.ParameterDict": nn.PARAMETER_DICT,
+        "torch.nn.Parameter": nn.PARAMETER,
+        "torch.nn.parameter.Parameter": nn.PARAMETER,
+        "torch.nn.modules.Module": nn.MODULE,
+        "torch.no_grad": autograd.NO_GRAD,
+        "torch.enable_grad": autograd.ENABLE_GRAD,
+        "torch.inference_mode": autograd.INFERENCE,
+        "torch.set_grad_enabled": autograd.SET_GRAD,
+        "torch.autograd.no_grad": autograd.NO_GRAD,
+        "torch.autograd.enable_grad": autograd.ENABLE_GRAD,
+        "torch.autograd.set_grad_enabled": autograd.SET_GRAD,
+        "torch.autograd.inference_mode": autograd.INFERENCE,
+        "torch.autograd.grad": Native("grad", autograd.grad),
+        "torch.autograd.backward": Native("backward", autograd.autograd_backward),
+        "torch.autograd.Function": autograd.FUNCTION,
+        "torch.utils.checkpoint.checkpoint": Native("checkpoint", autograd.checkpoint),
+        "torch.optim.Optimizer": optim.OPTIMIZER,
+        "torch.nn.utils.parametrize.register_parametrization": Native(
+            "register_parametrization", nn.parametrize
+        ),
+        "torch.nn.utils.parametrize.cached": nn.CACHED,
+        "torch.cuda.amp.GradScaler": optim.SCALER,
+        "torch.amp.GradScaler": optim.SCALER,
+        "torch.GradScaler": optim.SCALER,
+        "torch.cuda.is_available": Native(
+            "is_available", lambda rt, site, args, kwargs: Sym(("cuda", "available"), "bool")
+        ),
+        "torch.cuda.device_count": Native(
+            "device_count", lambda rt, site, args, kwargs: Sym(("cuda", "count"), "number")
+        ),
+        "torch.pi": 3.141592653589793,
+        "torch.inf": float("inf"),
+        "torch.nan": float("nan"),
+        "torch.e": 2.718281828459045,
+        **data.TABLE,
+        **distributions.TABLE,
+    }
+)
+for _name in (
+    "float",
+    "float32",
+    "float64",
+    "float16",
+    "double",
+    "half",
+    "bfloat16",
+    "long",
+    "int",
+    "int64",
+    "int32",
+    "int8",
+    "uint8",
+    "bool",
+    "short",
+    "complex64",
+    "Size",
+    "dtype",
+    "strided",
+    "channels_last",
+    "Generator",
+    "finfo",
+    "iinfo",
+    "__version__",
+    "version",
+):
     TABLE.setdefault(f"torch.{_name}", Sym(("lib", f"torch.{_name}"), "object"))
 __all__ = ["CONST", "Func", "Namespace", "Raised", "TABLE", "derived"]

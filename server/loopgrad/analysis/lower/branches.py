@@ -72,7 +72,9 @@ def lower_if(node: ast.If, scope: Scope) -> Run:
     return run
 
 
-def attempt(f: Frame, cond: Sym, body: Run, orelse: Run, site: Any, hint: bool | None, mark: int, flip: bool) -> Any:
+def attempt(
+    f: Frame, cond: Sym, body: Run, orelse: Run, site: Any, hint: bool | None, mark: int, flip: bool
+) -> Any:
     """Try both sides of an unknown condition; merge them or decide."""
     rt = f.rt
     usual = hint if hint is not None else usual_side(rt, cond)
@@ -219,7 +221,9 @@ def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other
         if type(mine) is type(other) and mine == other:
             return
         yes, no = (mine, other) if usual else (other, mine)
-        rt.put(obj, name, Sym(("phi", cond.key, name, _stamp(yes), _stamp(no)), "any", "phi", (cond, yes, no)))
+        rt.put(
+            obj, name, Sym(("phi", cond.key, name, _stamp(yes), _stamp(no)), "any", "phi", (cond, yes, no))
+        )
 
 
 def _stamp(value: Any) -> Any:

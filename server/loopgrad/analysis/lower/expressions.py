@@ -19,18 +19,32 @@ from .scope import Scope, text_of
 Eval = Callable[[Frame], Any]
 
 OPERATORS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
-    ast.Add: ("add", operator.add), ast.Sub: ("sub", operator.sub), ast.Mult: ("mul", operator.mul),
-    ast.Div: ("truediv", operator.truediv), ast.FloorDiv: ("floordiv", operator.floordiv),
-    ast.Mod: ("mod", operator.mod), ast.Pow: ("pow", operator.pow), ast.MatMult: ("matmul", operator.matmul),
-    ast.BitAnd: ("and", operator.and_), ast.BitOr: ("or", operator.or_), ast.BitXor: ("xor", operator.xor),
-    ast.LShift: ("lshift", operator.lshift), ast.RShift: ("rshift", operator.rshift),
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("sub", operator.sub),
+    ast.Mult: ("mul", operator.mul),
+    ast.Div: ("truediv", operator.truediv),
+    ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod),
+    ast.Pow: ("pow", operator.pow),
+    ast.MatMult: ("matmul", operator.matmul),
+    ast.BitAnd: ("and", operator.and_),
+    ast.BitOr: ("or", operator.or_),
+    ast.BitXor: ("xor", operator.xor),
+    ast.LShift: ("lshift", operator.lshift),
+    ast.RShift: ("rshift", operator.rshift),
 }
 
 COMPARISONS: dict[type, tuple[str, Callable[[Any, Any], Any]]] = {
-    ast.Eq: ("eq", operator.eq), ast.NotEq: ("ne", operator.ne), ast.Lt: ("lt", operator.lt),
-    ast.LtE: ("le", operator.le), ast.Gt: ("gt", operator.gt), ast.GtE: ("ge", operator.ge),
-    ast.Is: ("is", operator.is_), ast.IsNot: ("isnot", operator.is_not),
-    ast.In: ("in", lambda a, b: a in b), ast.NotIn: ("notin", lambda a, b: a not in b),
+    ast.Eq: ("eq", operator.eq),
+    ast.NotEq: ("ne", operator.ne),
+    ast.Lt: ("lt", operator.lt),
+    ast.LtE: ("le", operator.le),
+    ast.Gt: ("gt", operator.gt),
+    ast.GtE: ("ge", operator.ge),
+    ast.Is: ("is", operator.is_),
+    ast.IsNot: ("isnot", operator.is_not),
+    ast.In: ("in", lambda a, b: a in b),
+    ast.NotIn: ("notin", lambda a, b: a not in b),
 }
 
 _NUMBERS = frozenset({int, float, bool, complex})
@@ -284,8 +298,11 @@ def _compare(node: ast.Compare, scope: Scope) -> Eval:
                 pending.append(result if type(result) is Sym else f.rt.fresh(site, "bool"))
             a = b
         if pending:
-            return pending[0] if len(pending) == 1 else Sym(
-                ("and", *(s.key for s in pending)), "bool", "and", tuple(pending))
+            return (
+                pending[0]
+                if len(pending) == 1
+                else Sym(("and", *(s.key for s in pending)), "bool", "and", tuple(pending))
+            )
         return result
 
     return chain
@@ -375,7 +392,9 @@ def _sequence(node: Any, scope: Scope) -> Eval:
                 out.append(value)
         if isinstance(node, ast.Tuple):
             return tuple(out)
-        return LList(out, is_open) if isinstance(node, ast.List) else LSet([hashable(v) for v in out], is_open)
+        return (
+            LList(out, is_open) if isinstance(node, ast.List) else LSet([hashable(v) for v in out], is_open)
+        )
 
     return run
 
@@ -390,7 +409,9 @@ def hashable(value: Any) -> Any:
 
 
 def _dict(node: ast.Dict, scope: Scope) -> Eval:
-    pairs = [(lower(k, scope) if k is not None else None, lower(v, scope)) for k, v in zip(node.keys, node.values)]
+    pairs = [
+        (lower(k, scope) if k is not None else None, lower(v, scope)) for k, v in zip(node.keys, node.values)
+    ]
     site = scope.site(node)
 
     def run(f: Frame) -> Any:
@@ -413,7 +434,11 @@ def _joined(node: ast.JoinedStr, scope: Scope) -> Eval:
         pieces = [p(f) for p in parts]
         if all(type(p) is str for p in pieces):
             return "".join(pieces)
-        key = ("fstr", id(site), *(p.key if type(p) is Sym else p for p in pieces if type(p) in CONST or type(p) is Sym))
+        key = (
+            "fstr",
+            id(site),
+            *(p.key if type(p) is Sym else p for p in pieces if type(p) in CONST or type(p) is Sym),
+        )
         return Sym(key, "str")
 
     return run
@@ -453,7 +478,7 @@ def _call(node: ast.Call, scope: Scope) -> Eval:
 
     def arguments(f: Frame) -> tuple[list, dict]:
         if not star:
-            return [a(f) for a in args], ({k: v(f) for k, v in keywords} if keywords else {})  # type: ignore[misc]
+            return [a(f) for a in args], ({k: v(f) for k, v in keywords} if keywords else {})
         positional: list[Any] = []
         for a, flag in zip(args, flags):
             value = a(f)
@@ -579,13 +604,33 @@ def _unknown(node: Any, scope: Scope) -> Eval:
 
 
 _LOWER: dict[type, Callable[[Any, Scope], Eval]] = {
-    ast.Constant: _constant, ast.Name: _name, ast.BinOp: _binop, ast.UnaryOp: _unary, ast.BoolOp: _boolop,
-    ast.Compare: _compare, ast.IfExp: _ifexp, ast.Attribute: _attribute, ast.Subscript: _subscript,
-    ast.Slice: _slice, ast.Tuple: _sequence, ast.List: _sequence, ast.Set: _sequence, ast.Dict: _dict,
-    ast.JoinedStr: _joined, ast.FormattedValue: _formatted, ast.Call: _call, ast.Lambda: _lambda,
-    ast.NamedExpr: _named, ast.Await: _await, ast.Starred: _starred, ast.Yield: _yield,
-    ast.YieldFrom: _yield, ast.ListComp: _comprehension, ast.SetComp: _comprehension,
-    ast.DictComp: _comprehension, ast.GeneratorExp: _comprehension,
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binop,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolop,
+    ast.Compare: _compare,
+    ast.IfExp: _ifexp,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.Tuple: _sequence,
+    ast.List: _sequence,
+    ast.Set: _sequence,
+    ast.Dict: _dict,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+    ast.NamedExpr: _named,
+    ast.Await: _await,
+    ast.Starred: _starred,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
 }
 for _extra in ("TemplateStr", "Interpolation"):
     if hasattr(ast, _extra):

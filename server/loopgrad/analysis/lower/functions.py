@@ -15,7 +15,20 @@ from .scope import Scope, bind, has_yield
 class Code:
     """A function's code: lowered when it is first called, so that a file costs what is run of it."""
 
-    __slots__ = ("args", "body", "captured", "gen", "is_gen", "name", "node", "owner", "params", "scope", "site", "run")
+    __slots__ = (
+        "args",
+        "body",
+        "captured",
+        "gen",
+        "is_gen",
+        "name",
+        "node",
+        "owner",
+        "params",
+        "scope",
+        "site",
+        "run",
+    )
 
     def __init__(self, node: Any, scope: Scope) -> None:
         self.node = node
@@ -37,7 +50,9 @@ class Code:
         body = self.node.body
         inner = Scope("function", self.name, self.scope.file, self.scope)
         inner = bind(inner, [body] if isinstance(self.node, ast.Lambda) else body, self.args)
-        self.captured = inner.captured | names_inside(body if isinstance(body, list) else [body]) & inner.locals
+        self.captured = (
+            inner.captured | names_inside(body if isinstance(body, list) else [body]) & inner.locals
+        )
         if isinstance(self.node, ast.Lambda):
             inner.stmt = self.scope.stmt
             expr = lower(body, inner)
@@ -64,7 +79,9 @@ def names_inside(body: list[Any]) -> set[str]:
         node, inner = stack.pop()
         if inner and isinstance(node, ast.Name):
             names.add(node.id)
-        inside = inner or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef))
+        inside = inner or isinstance(
+            node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
+        )
         stack.extend((child, inside) for child in ast.iter_child_nodes(node))
     return names
 

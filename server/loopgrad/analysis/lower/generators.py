@@ -193,8 +193,12 @@ def _while(node: ast.While, scope: Scope) -> Gen:
 
 def _with(node: Any, scope: Scope) -> Gen:
     items = [
-        (lower(i.context_expr, scope), target(i.optional_vars, scope) if i.optional_vars is not None else None,
-         scope.site(i.context_expr)) for i in node.items
+        (
+            lower(i.context_expr, scope),
+            target(i.optional_vars, scope) if i.optional_vars is not None else None,
+            scope.site(i.context_expr),
+        )
+        for i in node.items
     ]
     body = gen_block(node.body, scope)
 
@@ -258,7 +262,12 @@ def _try(node: Any, scope: Scope) -> Gen:
 
 
 _COMPOUND: dict[type, Callable[[Any, Scope], Gen]] = {
-    ast.If: _if, ast.For: _for, ast.AsyncFor: _for, ast.While: _while, ast.With: _with, ast.AsyncWith: _with,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.With: _with,
+    ast.AsyncWith: _with,
     ast.Try: _try,
 }
 

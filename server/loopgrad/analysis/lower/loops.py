@@ -33,7 +33,12 @@ class Plan:
     __slots__ = ("base", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
 
     def __init__(
-        self, rt: Any, length: int | None, random: bool, items: bool = False, finite: bool = False,
+        self,
+        rt: Any,
+        length: int | None,
+        random: bool,
+        items: bool = False,
+        finite: bool = False,
     ) -> None:
         self.finite = finite
         self.rt = rt
@@ -61,14 +66,20 @@ class Plan:
             return following if following < LIGHT_TRIPS else None
         if not self.random:
             if self.jumps is None:
-                self.jumps = [k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and following <= k <= 12]
+                self.jumps = [
+                    k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and following <= k <= 12
+                ]
                 if self.jumps and self.depth < 2:
                     self.base = max(self.jumps) + 2
                     return following
             return None
         if self.jumps is None:
             found = sorted(k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k >= following)[:2]
-            self.jumps = sorted({j for k in found for j in (k - 1, k, k + 1) if j >= following}) if self.depth < 2 else []
+            self.jumps = (
+                sorted({j for k in found for j in (k - 1, k, k + 1) if j >= following})
+                if self.depth < 2
+                else []
+            )
         while self.jumps:
             jump = self.jumps.pop(0)
             if jump >= following and (length is None or jump < length):
@@ -174,7 +185,9 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                 known = rt.known(test(f), test_site)
                 if known is False:
                     break
-                if i >= plan.base and (known is None or plan.next(i, None if rt.seq != plan.seq else LIGHT_TRIPS) is None):
+                if i >= plan.base and (
+                    known is None or plan.next(i, None if rt.seq != plan.seq else LIGHT_TRIPS) is None
+                ):
                     if known is None or rt.seq != plan.seq and i >= plan.full or i >= LIGHT_TRIPS:
                         cut = True
                         break
@@ -210,7 +223,9 @@ def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
     levels = []
     for k, gen in enumerate(node.generators):
         source = None if k == 0 else lower(gen.iter, inner)
-        levels.append((source, target(gen.target, inner), [lower(c, inner) for c in gen.ifs], scope.site(gen.iter)))
+        levels.append(
+            (source, target(gen.target, inner), [lower(c, inner) for c in gen.ifs], scope.site(gen.iter))
+        )
     if isinstance(node, ast.DictComp):
         key, value = lower(node.key, inner), lower(node.value, inner)
     else:
@@ -230,7 +245,9 @@ def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
         frame = frame_for(f)
         start = first(f)
         if kind is ast.GeneratorExp:
-            return rt.shared.objects.generator(rt, lazily(frame, start, 0, LoopRun(site, "comprehension")), frame, site)
+            return rt.shared.objects.generator(
+                rt, lazily(frame, start, 0, LoopRun(site, "comprehension")), frame, site
+            )
         out: Any = LDict() if kind is ast.DictComp else LList()
         opened = False
         rt.frames.append(frame)

@@ -33,7 +33,9 @@ def pattern(node: Any, scope: Scope) -> Test:
     if isinstance(node, ast.MatchValue):
         expected = lower(node.value, scope)
         site = scope.site(node.value)
-        return lambda f, v: f.rt.known(f.rt.shared.ops.compare(f.rt, "eq", lambda a, b: a == b, v, expected(f), site))
+        return lambda f, v: f.rt.known(
+            f.rt.shared.ops.compare(f.rt, "eq", lambda a, b: a == b, v, expected(f), site)
+        )
     if isinstance(node, ast.MatchSingleton):
         return lambda f, v: (v is node.value) if type(v) is not Sym else None
     if isinstance(node, ast.MatchAs):
@@ -88,10 +90,10 @@ def _sequence(node: ast.MatchSequence, scope: Scope) -> Test:
         after = n - star - 1
         results = [t(f, x) for t, x in zip(tests[:star], items)]
         if after:
-            results += [t(f, x) for t, x in zip(tests[star + 1:], items[-after:])]
+            results += [t(f, x) for t, x in zip(tests[star + 1 :], items[-after:])]
         fits = _every(results)
         if fits is not False and tests[star] is not None:
-            tests[star](f, LList(items[star:len(items) - after]))
+            tests[star](f, LList(items[star : len(items) - after]))
         return fits
 
     return run
@@ -122,7 +124,16 @@ def _mapping(node: ast.MatchMapping, scope: Scope) -> Test:
     return run
 
 
-_BUILTIN = {"int": int, "float": float, "str": str, "bool": bool, "bytes": bytes, "tuple": tuple, "list": LList, "dict": LDict}
+_BUILTIN = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "bytes": bytes,
+    "tuple": tuple,
+    "list": LList,
+    "dict": LDict,
+}
 
 
 def _class(node: ast.MatchClass, scope: Scope) -> Test:

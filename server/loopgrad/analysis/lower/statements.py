@@ -49,7 +49,8 @@ def gen_block(body: list[ast.stmt], scope: Scope) -> Run:
 
 def _empty(node: ast.stmt) -> bool:
     return isinstance(node, (ast.Pass, ast.Global, ast.Nonlocal)) or (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
 
 
 def statement(node: ast.stmt, scope: Scope) -> Run:
@@ -73,8 +74,10 @@ def _expr(node: ast.Expr, scope: Scope) -> Run:
     value = lower(node.value, scope)
     site = scope.site(node.value)
     dropped = (
-        isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
-        and node.value.func.attr in ("detach", "requires_grad_") and not node.value.args
+        isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Attribute)
+        and node.value.func.attr in ("detach", "requires_grad_")
+        and not node.value.args
     )
     if dropped:
         assert isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute)
@@ -83,7 +86,9 @@ def _expr(node: ast.Expr, scope: Scope) -> Run:
 
         def run_dropped(f: Frame) -> None:
             obj = owner(f)
-            result = f.rt.shared.calls.call(f.rt, f.rt.shared.objects.get(f.rt, obj, attr, site), [], {}, site)
+            result = f.rt.shared.calls.call(
+                f.rt, f.rt.shared.objects.get(f.rt, obj, attr, site), [], {}, site
+            )
             if attr == "detach" and type(obj) is Tensor:
                 f.rt.shared.tensors.dropped_detach(f.rt, obj, site)
             del result
@@ -200,8 +205,7 @@ def _assert(node: ast.Assert, scope: Scope) -> Run:
         value = test(f)
         known = f.rt.known(value, site)
         if known is False:
-            made = f.rt.shared.classes.exception(
-                "AssertionError", () if message is None else (message(f),))
+            made = f.rt.shared.classes.exception("AssertionError", () if message is None else (message(f),))
             raise Raised("AssertionError", made)
 
     return run
@@ -242,7 +246,8 @@ def _import(node: Any, scope: Scope) -> Run:
     site = scope.site(node)
     if isinstance(node, ast.Import):
         pairs = [
-            (alias.name, alias.asname or alias.name.split(".")[0], alias.asname is not None) for alias in node.names
+            (alias.name, alias.asname or alias.name.split(".")[0], alias.asname is not None)
+            for alias in node.names
         ]
         stores = [target(ast.copy_location(ast.Name(p[1], ast.Store()), node), scope) for p in pairs]
 
@@ -265,8 +270,11 @@ def _import(node: Any, scope: Scope) -> Run:
 
 def _with(node: Any, scope: Scope) -> Run:
     items = [
-        (lower(i.context_expr, scope), target(i.optional_vars, scope) if i.optional_vars is not None else None,
-         scope.site(i.context_expr))
+        (
+            lower(i.context_expr, scope),
+            target(i.optional_vars, scope) if i.optional_vars is not None else None,
+            scope.site(i.context_expr),
+        )
         for i in node.items
     ]
     body = block(node.body, scope)
@@ -289,7 +297,7 @@ def _with(node: Any, scope: Scope) -> Run:
                     return None
             raise
         except BaseException:
-            for manager, token, site in reversed(opened):
+            for _, token, _ in reversed(opened):
                 rt.shared.contexts.restore(rt, token)
             raise
         for manager, token, site in reversed(opened):
@@ -313,8 +321,13 @@ def handler_names(handlers: list[ast.ExceptHandler]) -> frozenset[str]:
 def _try(node: Any, scope: Scope) -> Run:
     body = block(node.body, scope)
     handlers = [
-        (handler_names([h]), h.name, block(h.body, scope),
-         lower(h.type, scope) if h.type is not None else None) for h in node.handlers
+        (
+            handler_names([h]),
+            h.name,
+            block(h.body, scope),
+            lower(h.type, scope) if h.type is not None else None,
+        )
+        for h in node.handlers
     ]
     orelse = block(node.orelse, scope) if node.orelse else None
     final = block(node.finalbody, scope) if node.finalbody else None
@@ -398,13 +411,32 @@ def _nothing(node: ast.stmt, scope: Scope) -> Run:
 
 
 _LOWER: dict[type, Callable[[Any, Scope], Run]] = {
-    ast.Expr: _expr, ast.Assign: _assign, ast.AnnAssign: _annassign, ast.AugAssign: _augassign,
-    ast.Return: _return, ast.Raise: _raise, ast.Assert: _assert, ast.Delete: _delete,
-    ast.FunctionDef: _def, ast.AsyncFunctionDef: _def, ast.ClassDef: _class, ast.Import: _import,
-    ast.ImportFrom: _import, ast.With: _with, ast.AsyncWith: _with, ast.Try: _try, ast.If: _if,
-    ast.For: _for, ast.AsyncFor: _for, ast.While: _while, ast.Match: _match, ast.Pass: _nothing,
-    ast.Global: _nothing, ast.Nonlocal: _nothing,
-    ast.Break: lambda n, s: lambda f: BREAK, ast.Continue: lambda n, s: lambda f: CONTINUE,
+    ast.Expr: _expr,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annassign,
+    ast.AugAssign: _augassign,
+    ast.Return: _return,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Delete: _delete,
+    ast.FunctionDef: _def,
+    ast.AsyncFunctionDef: _def,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.If: _if,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.While: _while,
+    ast.Match: _match,
+    ast.Pass: _nothing,
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+    ast.Break: lambda n, s: lambda f: BREAK,
+    ast.Continue: lambda n, s: lambda f: CONTINUE,
 }
 for _extra in ("TryStar", "TypeAlias"):
     if hasattr(ast, _extra):

@@ -174,7 +174,9 @@ def _filter(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     values, more = rt.shared.objects.listed(rt, args[1], site)
     out = LList(open=more)
     for value in values:
-        keep = rt.known(value if args[0] is None else rt.shared.calls.call(rt, args[0], [value], {}, site), site)
+        keep = rt.known(
+            value if args[0] is None else rt.shared.calls.call(rt, args[0], [value], {}, site), site
+        )
         if keep is not False:
             list.append(out, value)
             out.open = out.open or keep is None
@@ -235,7 +237,18 @@ def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if type(obj) is Sym:
         return Sym(("hasattr", obj.key, name if type(name) is str else "?"), "bool")
     if type(obj) is Tensor:
-        return name in ("shape", "grad", "data", "detach", "backward", "device", "dtype", "item", "cpu", "size")
+        return name in (
+            "shape",
+            "grad",
+            "data",
+            "detach",
+            "backward",
+            "device",
+            "dtype",
+            "item",
+            "cpu",
+            "size",
+        )
     if type(name) is str:
         try:
             rt.shared.objects.get(rt, obj, name, site)
@@ -408,8 +421,17 @@ def _computed(name: str, fn: Callable[..., Any]) -> None:
 
 
 for _name, _fn in (
-    ("abs", abs), ("round", round), ("pow", pow), ("divmod", divmod), ("ord", ord), ("chr", chr), ("hex", hex),
-    ("bin", bin), ("oct", oct), ("bytes", bytes), ("hash", hash),
+    ("abs", abs),
+    ("round", round),
+    ("pow", pow),
+    ("divmod", divmod),
+    ("ord", ord),
+    ("chr", chr),
+    ("hex", hex),
+    ("bin", bin),
+    ("oct", oct),
+    ("bytes", bytes),
+    ("hash", hash),
 ):
     _computed(_name, _fn)
 
@@ -534,5 +556,7 @@ def _super(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     return rt.fresh(site)
 
 
-TABLE.update({"NotImplemented": NotImplemented, "Ellipsis": ..., "__debug__": True, "__builtins__": Sym(("builtins",))})
+TABLE.update(
+    {"NotImplemented": NotImplemented, "Ellipsis": ..., "__debug__": True, "__builtins__": Sym(("builtins",))}
+)
 MATH = {name: getattr(math, name) for name in dir(math) if not name.startswith("_")}

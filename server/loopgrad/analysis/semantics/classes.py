@@ -67,28 +67,67 @@ def _make_exceptions() -> None:
         return cls
 
     for value in vars(builtins).values():
-        if isinstance(value, type) and issubclass(value, BaseException):
+        if builtins.isinstance(value, type) and issubclass(value, BaseException):
             build(value)
 
 
 _make_exceptions()
 
 #: Python's own types as classes, for isinstance, subclassing and ``type(x)``.
-TYPES: dict[str, Class] = {name: Class(name) for name in (
-    "object", "int", "float", "str", "bool", "bytes", "tuple", "list", "dict", "set", "frozenset", "complex",
-    "type", "NoneType", "function", "generator", "range", "slice")}
+TYPES: dict[str, Class] = {
+    name: Class(name)
+    for name in (
+        "object",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "bytes",
+        "tuple",
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "complex",
+        "type",
+        "NoneType",
+        "function",
+        "generator",
+        "range",
+        "slice",
+    )
+}
 for _n in TYPES.values():
     _n.flags = frozenset({"builtin"})
 
 _KINDS: dict[type, str] = {
-    int: "int", float: "float", str: "str", bool: "bool", bytes: "bytes", tuple: "tuple", LList: "list",
-    LDict: "dict", LSet: "set", complex: "complex", type(None): "NoneType", Func: "function", Iter: "generator",
-    range: "range", slice: "slice",
+    int: "int",
+    float: "float",
+    str: "str",
+    bool: "bool",
+    bytes: "bytes",
+    tuple: "tuple",
+    LList: "list",
+    LDict: "dict",
+    LSet: "set",
+    complex: "complex",
+    type(None): "NoneType",
+    Func: "function",
+    Iter: "generator",
+    range: "range",
+    slice: "slice",
 }
 _ABSTRACT = {
-    "Sequence": ("list", "tuple", "str", "range"), "Iterable": ("list", "tuple", "str", "dict", "set", "range", "generator"),
-    "Mapping": ("dict",), "MutableMapping": ("dict",), "MutableSequence": ("list",), "Number": ("int", "float", "bool", "complex"),
-    "Callable": ("function",), "Iterator": ("generator",), "Collection": ("list", "tuple", "dict", "set"), "Hashable": ("int", "str", "float", "tuple"),
+    "Sequence": ("list", "tuple", "str", "range"),
+    "Iterable": ("list", "tuple", "str", "dict", "set", "range", "generator"),
+    "Mapping": ("dict",),
+    "MutableMapping": ("dict",),
+    "MutableSequence": ("list",),
+    "Number": ("int", "float", "bool", "complex"),
+    "Callable": ("function",),
+    "Iterator": ("generator",),
+    "Collection": ("list", "tuple", "dict", "set"),
+    "Hashable": ("int", "str", "float", "tuple"),
 }
 
 
@@ -112,7 +151,13 @@ def type_of(rt: Any, value: Any, site: Site) -> Any:
 
 
 def build(
-    rt: Any, name: str, parents: list, ns: dict[str, Any], node: Any, keywords: dict[str, Any], site: Site,
+    rt: Any,
+    name: str,
+    parents: list,
+    ns: dict[str, Any],
+    node: Any,
+    keywords: dict[str, Any],
+    site: Site,
 ) -> Class:
     """Make a class from its evaluated bases and body."""
     bases: list[Class] = []
@@ -190,7 +235,9 @@ def _enum(cls: Class) -> None:
         counter += 1
         if type(value) is Sym and "auto" in str(value.key):
             value = counter
-        member = Obj(cls, value if type(value) in (int, str, float) and {"intenum", "strenum"} & cls.flags else None)
+        member = Obj(
+            cls, value if type(value) in (int, str, float) and {"intenum", "strenum"} & cls.flags else None
+        )
         member.attrs.update(name=name, value=value, _name_=name, _value_=value)
         members[name] = member
         cls.ns[name] = member
@@ -205,7 +252,7 @@ def instantiate(rt: Any, cls: Class, args: list, kwargs: dict[str, Any], site: S
         for member in members.values():
             if args and member.attrs["value"] == args[0]:
                 return member
-        return list(members.values())[0]
+        return next(iter(members.values()))
     if "namedtuple" in cls.flags and cls.fields is not None:
         return _namedtuple(rt, cls, args, kwargs)
     maker = cls.find("__new__")
@@ -229,7 +276,9 @@ def instantiate(rt: Any, cls: Class, args: list, kwargs: dict[str, Any], site: S
     elif cls.opaque:
         for k, value in enumerate(args):
             obj.attrs.setdefault(f"_arg{k}", value)
-    elif (args or kwargs) and cls.build is None and "builtin" not in cls.flags and "exception" not in cls.flags:
+    elif (
+        (args or kwargs) and cls.build is None and "builtin" not in cls.flags and "exception" not in cls.flags
+    ):
         raise Raised("TypeError")
     return obj
 
@@ -268,7 +317,11 @@ def dataclass_init(rt: Any, obj: Obj, args: list, kwargs: dict[str, Any], site: 
             value = kwargs[name]
         elif type(default) is Obj and default.cls.name == "Field":
             factory = default.attrs.get("factory")
-            value = rt.shared.calls.call(rt, factory, [], {}, site) if factory is not None else default.attrs.get("default", MISSING)
+            value = (
+                rt.shared.calls.call(rt, factory, [], {}, site)
+                if factory is not None
+                else default.attrs.get("default", MISSING)
+            )
             if value is MISSING:
                 raise Raised("TypeError")
         elif default is MISSING:
@@ -307,7 +360,7 @@ def with_mode(target: Any, mode: Any) -> Any:
     return made
 
 
-def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:  # noqa: A001 - it is that function
+def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
     """``isinstance(value, classes)``."""
     if type(classes) is tuple:
         results = [isinstance(rt, value, c, site) for c in classes]
@@ -386,7 +439,7 @@ def catches(rt: Any, caught: frozenset[str], error: Raised) -> bool:
         return True
     names: list[str]
     if type(error.value) is Obj or type(error.value) is Class:
-        cls = error.value.cls if type(error.value) is Obj else error.value
+        cls: Any = error.value.cls if type(error.value) is Obj else error.value
         names = [c.name for c in cls.mro]
         if cls.opaque:
             names.append("Exception")
@@ -400,4 +453,14 @@ def catches(rt: Any, caught: frozenset[str], error: Raised) -> bool:
 
 
 NativeFn = Callable[[Any, Any, list, dict], Any]
-__all__ = ["CONST", "EXCEPTIONS", "OBJECT", "TYPES", "build", "catches", "decorate", "instantiate", "isinstance"]
+__all__ = [
+    "CONST",
+    "EXCEPTIONS",
+    "OBJECT",
+    "TYPES",
+    "build",
+    "catches",
+    "decorate",
+    "instantiate",
+    "isinstance",
+]

@@ -38,9 +38,27 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
 
 #: The fields of the named tuples that torch returns (``topk(...).values``), by position.
 _FIELDS = {
-    "values": 0, "indices": 1, "eigenvalues": 0, "eigenvectors": 1, "Q": 0, "R": 1, "U": 0, "S": 1, "Vh": 2, "V": 2,
-    "sign": 0, "logabsdet": 1, "solution": 0, "L": 0, "LU": 0, "pivots": 1, "mantissa": 0, "exponent": 1, "L_": 0,
-    "output": 0, "counts": 1,
+    "values": 0,
+    "indices": 1,
+    "eigenvalues": 0,
+    "eigenvectors": 1,
+    "Q": 0,
+    "R": 1,
+    "U": 0,
+    "S": 1,
+    "Vh": 2,
+    "V": 2,
+    "sign": 0,
+    "logabsdet": 1,
+    "solution": 0,
+    "L": 0,
+    "LU": 0,
+    "pivots": 1,
+    "mantissa": 0,
+    "exponent": 1,
+    "L_": 0,
+    "output": 0,
+    "counts": 1,
 }
 
 
@@ -61,7 +79,13 @@ def plain(value: Any) -> Any:
         return value
     if type(value) is tuple or type(value) is LList and not value.open:
         items = [plain(v) for v in value]
-        return MISSING if any(i is MISSING for i in items) else type(value)(items) if type(value) is tuple else items
+        return (
+            MISSING
+            if any(i is MISSING for i in items)
+            else type(value)(items)
+            if type(value) is tuple
+            else items
+        )
     return MISSING
 
 
@@ -156,7 +180,9 @@ def _clear(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> None:
 def _remove(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
     rt.note_list(items)
     for k, value in enumerate(items):
-        if value is args[0] or rt.known(rt.shared.ops.compare(rt, "eq", lambda a, b: a == b, value, args[0], site)):
+        if value is args[0] or rt.known(
+            rt.shared.ops.compare(rt, "eq", lambda a, b: a == b, value, args[0], site)
+        ):
             del items[k]
             return
     if not items.open:
@@ -259,7 +285,9 @@ def _popitem(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
 def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
     for other in args:
         if type(other) is not LDict and type(other) is not Sym:
-            pairs, more = rt.shared.objects.listed(rt, other, site) if not isinstance(other, Obj) else ([], False)
+            pairs, more = (
+                rt.shared.objects.listed(rt, other, site) if not isinstance(other, Obj) else ([], False)
+            )
             if isinstance(other, Obj):
                 rt.shared.objects.merge(rt, table, other, site)
             else:
@@ -324,7 +352,9 @@ def _join(rt: Any, site: Any, text: str, args: list, kwargs: dict) -> Any:
 
 def _format(rt: Any, site: Any, text: str, args: list, kwargs: dict) -> Any:
     shown = [a if type(a) in CONST else rt.shared.objects.text(rt, a, False, site) for a in args]
-    named = {k: v if type(v) in CONST else rt.shared.objects.text(rt, v, False, site) for k, v in kwargs.items()}
+    named = {
+        k: v if type(v) in CONST else rt.shared.objects.text(rt, v, False, site) for k, v in kwargs.items()
+    }
     if any(type(a) not in CONST for a in [*shown, *named.values()]):
         return rt.fresh(site, "str")
     try:
@@ -355,28 +385,56 @@ def _send(rt: Any, site: Any, it: Iter, args: list, kwargs: dict) -> Any:
 
 
 _LISTS: dict[str, Method] = {
-    "append": _append, "appendleft": _appendleft, "insert": _insert, "extend": _extend, "pop": _pop,
-    "popleft": _popleft, "clear": _clear, "remove": _remove, "reverse": _reverse, "sort": _sort,
-    "index": _index, "count": _count, "copy": _copy, "extendleft": _extend,
+    "append": _append,
+    "appendleft": _appendleft,
+    "insert": _insert,
+    "extend": _extend,
+    "pop": _pop,
+    "popleft": _popleft,
+    "clear": _clear,
+    "remove": _remove,
+    "reverse": _reverse,
+    "sort": _sort,
+    "index": _index,
+    "count": _count,
+    "copy": _copy,
+    "extendleft": _extend,
     "rotate": lambda rt, site, items, args, kwargs: None,
 }
 _DICTS: dict[str, Method] = {
-    "get": _get, "setdefault": _setdefault, "pop": _dict_pop, "popitem": _popitem, "update": _update,
-    "items": _items, "keys": _keys, "values": _values, "clear": _clear, "copy": _copy,
+    "get": _get,
+    "setdefault": _setdefault,
+    "pop": _dict_pop,
+    "popitem": _popitem,
+    "update": _update,
+    "items": _items,
+    "keys": _keys,
+    "values": _values,
+    "clear": _clear,
+    "copy": _copy,
     "move_to_end": lambda rt, site, table, args, kwargs: None,
 }
 _SETS: dict[str, Method] = {
-    "add": _add, "discard": _discard, "remove": _discard, "clear": _clear, "copy": _copy, "update": _set_update,
+    "add": _add,
+    "discard": _discard,
+    "remove": _discard,
+    "clear": _clear,
+    "copy": _copy,
+    "update": _set_update,
     **{n: _set_op(n) for n in ("union", "intersection", "difference", "symmetric_difference")},
     "issubset": lambda rt, site, s, a, k: set(s) <= set(rt.shared.objects.listed(rt, a[0], site)[0]),
     "issuperset": lambda rt, site, s, a, k: set(s) >= set(rt.shared.objects.listed(rt, a[0], site)[0]),
 }
 _TABLES: dict[type, dict[str, Method]] = {
-    LList: _LISTS, LDict: _DICTS, LSet: _SETS,
+    LList: _LISTS,
+    LDict: _DICTS,
+    LSet: _SETS,
     tuple: {"index": _index, "count": _count},
     str: {"join": _join, "format": _format},
     Iter: {
-        "__next__": _next, "send": _send, "throw": _next,
+        "__next__": _next,
+        "send": _send,
+        "throw": _next,
         "close": lambda rt, site, it, args, kwargs: setattr(it, "step", lambda: MISSING),
     },
 }

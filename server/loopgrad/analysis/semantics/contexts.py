@@ -70,7 +70,9 @@ def leave(rt: Any, manager: Any, token: Token, site: Site, error: str | None) ->
             if error is None:
                 rt.shared.iteration.advance(rt, manager.data, site)
         elif manager.is_a("suppress"):
-            swallow = error is not None and (not manager.data or error in manager.data or "Exception" in manager.data)
+            swallow = error is not None and (
+                not manager.data or error in manager.data or "Exception" in manager.data
+            )
         elif not manager.is_a("gradmode"):
             method = manager.cls.find("__exit__")
             if method is not MISSING:
@@ -83,5 +85,9 @@ def leave(rt: Any, manager: Any, token: Token, site: Site, error: str | None) ->
 
 def restore(rt: Any, token: Token, manager: Any = None) -> None:
     """Put the grad mode back to what it was before the ``with``."""
-    if manager is None or type(manager) is Obj and (manager.is_a("gradmode") or manager.is_a("generator-context")):
+    if (
+        manager is None
+        or type(manager) is Obj
+        and (manager.is_a("gradmode") or manager.is_a("generator-context"))
+    ):
         rt.grad, rt.inference, rt.mode_site = token.grad, token.inference, token.mode_site

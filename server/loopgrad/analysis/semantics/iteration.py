@@ -32,7 +32,9 @@ class Source:
 
     __slots__ = ("finite", "get", "items", "length", "random", "result")
 
-    def __init__(self, get: Callable[[int], Any], length: int | None, random: bool, items: bool = False) -> None:
+    def __init__(
+        self, get: Callable[[int], Any], length: int | None, random: bool, items: bool = False
+    ) -> None:
         self.get = get
         self.length = length
         self.random = random
@@ -242,8 +244,8 @@ def unpack(rt: Any, value: Any, count: int, star: int | None, site: Site) -> lis
             raise Raised("ValueError")
         while len(items) < count - 1:
             items.append(items[-1] if items else rt.fresh(site))
-    middle = LList(items[star:len(items) - after], more)
-    return [*items[:star], middle, *(items[len(items) - after:] if after else [])]
+    middle = LList(items[star : len(items) - after], more)
+    return [*items[:star], middle, *(items[len(items) - after :] if after else [])]
 
 
 def carried_by(value: Any) -> Any:

@@ -114,7 +114,9 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
     if kind is Property:
         if name == "setter":
             return Native(name, lambda rt_, s, a, k: Property(obj.getter, a[0]))
-        return Native(name, lambda rt_, s, a, k: Property(a[0] if name == "getter" else obj.getter, obj.setter))
+        return Native(
+            name, lambda rt_, s, a, k: Property(a[0] if name == "getter" else obj.getter, obj.setter)
+        )
     return containers.method(rt, obj, name, site)
 
 
@@ -160,7 +162,9 @@ def _class_attribute(rt: Any, cls: Class, name: str, site: Site) -> Any:
     if name == "__mro__":
         return tuple(cls.mro)
     if name == "apply" and "function" in cls.flags:
-        return Native("apply", lambda rt_, site_, args, kwargs: rt_.shared.autograd.apply(rt_, cls, args, kwargs, site_))
+        return Native(
+            "apply", lambda rt_, site_, args, kwargs: rt_.shared.autograd.apply(rt_, cls, args, kwargs, site_)
+        )
     return Sym(("class", cls.name, name))
 
 
@@ -178,10 +182,15 @@ def _super_attribute(rt: Any, obj: Super, name: str, site: Site) -> Any:
                 return Bound(value, owner)
             return bind(rt, value, owner, cls, site)
     if name in ("__init__", "__init_subclass__", "__setattr__", "__post_init__", "__enter__", "__exit__"):
-        return rt.shared.classes.OBJECT[name] if name in rt.shared.classes.OBJECT else Native(
-            name, lambda *_: None)
+        return (
+            rt.shared.classes.OBJECT[name]
+            if name in rt.shared.classes.OBJECT
+            else Native(name, lambda *_: None)
+        )
     if name == "__new__":
-        return Native("__new__", lambda rt_, site_, args, kwargs: rt_.shared.classes.new(rt_, args, kwargs, site_))
+        return Native(
+            "__new__", lambda rt_, site_, args, kwargs: rt_.shared.classes.new(rt_, args, kwargs, site_)
+        )
     if type(owner) is Obj and isinstance(owner.data, (tuple, LList, LDict, LSet)):
         return containers.method(rt, owner.data, name, site)
     return Sym(("super", cls.name, name))
@@ -262,8 +271,11 @@ def item(rt: Any, obj: Any, key: Any, site: Site) -> Any:
             return item(rt, obj.args[1 if rt.truth(obj.args[0], site) else 2], key, site)
         return rt.shared.unknowns.item(rt, obj, key, site)
     if kind in (str, bytes, range):
-        plain = slice(*(x if type(x) is not Sym else None for x in (key.start, key.stop, key.step))) if (
-            type(key) is slice) else key
+        plain = (
+            slice(*(x if type(x) is not Sym else None for x in (key.start, key.stop, key.step)))
+            if (type(key) is slice)
+            else key
+        )
         if type(plain) in (int, bool, slice) and not (type(key) is slice and plain != key):
             try:
                 return obj[plain]
@@ -378,7 +390,9 @@ def del_item(rt: Any, obj: Any, key: Any, site: Site) -> None:
             raise Raised("KeyError")
     elif kind is LList:
         rt.note_list(obj)
-        if type(key) is slice and not all(x is None or type(x) is int for x in (key.start, key.stop, key.step)):
+        if type(key) is slice and not all(
+            x is None or type(x) is int for x in (key.start, key.stop, key.step)
+        ):
             del obj[:]
         elif type(key) in (int, slice):
             try:
@@ -444,7 +458,11 @@ def contains(rt: Any, holder: Any, value: Any, site: Site) -> Any:
     if kind is LDict or kind is LSet:
         if hashable(value) in holder:
             return True
-        if holder.open or (type(value) in (Sym, Tensor) and holder) or any(type(k) in (Sym, Tensor) for k in holder):
+        if (
+            holder.open
+            or (type(value) in (Sym, Tensor) and holder)
+            or any(type(k) in (Sym, Tensor) for k in holder)
+        ):
             return _membership(rt, holder, value, site)
         return False
     if kind is str:

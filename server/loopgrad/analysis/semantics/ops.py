@@ -14,11 +14,28 @@ from ..values import MISSING, Bound, Class, Func, LDict, LList, LSet, Namespace,
 from ..where import Site
 
 _DUNDER = {
-    "add": "__add__", "sub": "__sub__", "mul": "__mul__", "truediv": "__truediv__", "floordiv": "__floordiv__",
-    "mod": "__mod__", "pow": "__pow__", "matmul": "__matmul__", "and": "__and__", "or": "__or__", "xor": "__xor__",
-    "lshift": "__lshift__", "rshift": "__rshift__",
+    "add": "__add__",
+    "sub": "__sub__",
+    "mul": "__mul__",
+    "truediv": "__truediv__",
+    "floordiv": "__floordiv__",
+    "mod": "__mod__",
+    "pow": "__pow__",
+    "matmul": "__matmul__",
+    "and": "__and__",
+    "or": "__or__",
+    "xor": "__xor__",
+    "lshift": "__lshift__",
+    "rshift": "__rshift__",
 }
-_COMPARE_DUNDER = {"eq": "__eq__", "ne": "__ne__", "lt": "__lt__", "le": "__le__", "gt": "__gt__", "ge": "__ge__"}
+_COMPARE_DUNDER = {
+    "eq": "__eq__",
+    "ne": "__ne__",
+    "lt": "__lt__",
+    "le": "__le__",
+    "gt": "__gt__",
+    "ge": "__ge__",
+}
 _FLIP = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 
 
@@ -37,7 +54,11 @@ def key_of(value: Any) -> Any:
 def has_identity(value: Any) -> bool:
     """Whether ``key_of`` names this very value, so that the same question has the same answer."""
     kind = type(value)
-    return kind is Sym or (kind in CONST and kind is not slice) or (kind is tuple and all(map(has_identity, value)))
+    return (
+        kind is Sym
+        or (kind in CONST and kind is not slice)
+        or (kind is tuple and all(map(has_identity, value)))
+    )
 
 
 def concrete(value: Any) -> bool:
@@ -92,7 +113,11 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
 def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     """An operation on an unknown: the same operation on the same unknowns is the same unknown."""
     kind = "number"
-    if (type(a) is Sym and a.kind == "str") or (type(b) is Sym and b.kind == "str") or str in (type(a), type(b)):
+    if (
+        (type(a) is Sym and a.kind == "str")
+        or (type(b) is Sym and b.kind == "str")
+        or str in (type(a), type(b))
+    ):
         kind = "str"
     if has_identity(a) and has_identity(b):
         key = (op, key_of(a), key_of(b))
@@ -165,7 +190,7 @@ def unary(rt: Any, op: str, value: Any, site: Site) -> Any:
     if kind in (int, float, bool, complex):
         fn = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert}[op]
         try:
-            return fn(value)
+            return fn(value)  # type: ignore[operator]
         except TypeError:
             raise Raised("TypeError") from None
     if kind is Obj:
@@ -211,11 +236,23 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
             if type(owner.data) is tuple and type(other) is tuple:
                 return compare(rt, op, fn, owner.data, other, site)
             if owner.cls.fields is not None and type(other) is Obj and other.cls is owner.cls:
-                same = compare(rt, "eq", operator.eq, tuple(owner.attrs.get(n) for n, _ in owner.cls.fields),
-                               tuple(other.attrs.get(n) for n, _ in owner.cls.fields), site)
+                same = compare(
+                    rt,
+                    "eq",
+                    operator.eq,
+                    tuple(owner.attrs.get(n) for n, _ in owner.cls.fields),
+                    tuple(other.attrs.get(n) for n, _ in owner.cls.fields),
+                    site,
+                )
                 return same if op == "eq" else _negated(rt, same)
             return (a is b) == (op == "eq")
-    if ta in (Func, Class, Native, Namespace, UserModule) or tb in (Func, Class, Native, Namespace, UserModule):
+    if ta in (Func, Class, Native, Namespace, UserModule) or tb in (
+        Func,
+        Class,
+        Native,
+        Namespace,
+        UserModule,
+    ):
         if op in ("eq", "ne") and ta is not Sym and tb is not Sym:
             return (a is b) == (op == "eq")
     if ta is not Sym and tb is not Sym:

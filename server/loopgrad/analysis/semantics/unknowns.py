@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import cuts
-from ..runtime import CONST
+from ..runtime import CONST, Raised
 from ..tape import DEPENDS, Tensor
 from ..values import Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from ..where import Site
@@ -29,7 +29,12 @@ SINKS = frozenset(
     "log_metric log_metrics log_dict plot line show savefig record_metric image images log_scalar logkv".split()
 )
 #: Methods whose result is no graph-carrying tensor, whoever has them.
-CUTS = frozenset("item detach tolist numpy cpu_numpy argmax size dim numel shape long int bool byte __len__ type_as_int".split())
+CUTS = frozenset(
+    "item detach tolist numpy cpu_numpy argmax size dim numel shape long int bool byte __len__ type_as_int".split()
+)
+
+
+_TENSORS_OWN = frozenset({"detach", "backward", "requires_grad", "requires_grad_", "cpu", "numpy", "grad"})
 
 
 def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
@@ -38,10 +43,14 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
         value = sym.attrs.get(name)
         if value is not None:
             return value
-    if sym.kind == "tensor" or (sym.node is not None and name in ("backward", "detach", "item", "data", "grad", "grad_fn")):
+    if sym.kind == "tensor" or (
+        sym.node is not None and name in ("backward", "detach", "item", "data", "grad", "grad_fn")
+    ):
         found = rt.shared.tensors.unknown_attribute(rt, sym, name, site)
         if found is not None:
             return found
+    if sym.kind == "number" and (name in _TENSORS_OWN or name == "item" and sym.cut is not None):
+        raise Raised("AttributeError")  # what .item() gave is a number
     special = rt.shared.libraries.attribute(rt, sym, name, site)
     if special is not None:
         return special

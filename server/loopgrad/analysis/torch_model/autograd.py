@@ -6,7 +6,7 @@ from typing import Any
 
 from ..runtime import Raised
 from ..semantics.calls import arg
-from ..tape import ALWAYS, DEPENDS, Node, Pass, Tensor, TapeError, run_backward
+from ..tape import ALWAYS, DEPENDS, Node, Pass, TapeError, Tensor, run_backward
 from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, node_of, tensors_in
 from ..where import Site
 from . import tensors
@@ -39,15 +39,27 @@ def _inputs(rt: Any, value: Any, site: Site) -> list[Tensor] | None:
 
 
 def backward(
-    rt: Any, values: list[Any], site: Site, retain: bool, create: bool, inputs: list[Tensor] | None = None,
-    asked: bool = False, collect: bool = False,
+    rt: Any,
+    values: list[Any],
+    site: Site,
+    retain: bool,
+    create: bool,
+    inputs: list[Tensor] | None = None,
+    asked: bool = False,
+    collect: bool = False,
 ) -> Pass | None:
     """Run a backward from ``values``; ``collect`` returns gradients instead of accumulating them."""
     rt.happen()
     roots: list[Node] = []
     for value in values:
         node = value.edge() if type(value) is Tensor else node_of(value)
-        if node is None and type(value) is Tensor and value.guess == 0 or node is not None and node.leaf is value:
+        if (
+            node is None
+            and type(value) is Tensor
+            and value.guess == 0
+            or node is not None
+            and node.leaf is value
+        ):
             rt.shared.observe.rootless(rt, value, site)
         if node is None:
             if type(value) is Tensor and value.guess == 0:
@@ -110,7 +122,7 @@ def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> N
     if not edges:
         return None
     guess = max(n.guess for n in edges)
-    saved = []
+    saved: list[tuple] = []
     for node in reachable(roots):
         if id(node) in executed:
             saved.extend(node.saved)
@@ -158,7 +170,9 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
             if edge is not None:
                 double = rt.record("grad", tuple(n for n in (double, edge) if n is not None), ALWAYS, site)
     for _ in wanted:
-        results.append(tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site))
+        results.append(
+            tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site)
+        )
     return tuple(results)
 
 
@@ -169,7 +183,9 @@ def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -
     retain_arg = arg(args, kwargs, 2, "retain_graph", None)
     retain = create if retain_arg is None else flag(rt, retain_arg, site)
     values = [roots] if type(roots) in (Tensor, Sym) else rt.shared.objects.listed(rt, roots, site)[0]
-    backward(rt, values, site, retain, create, _inputs(rt, kwargs.get("inputs"), site), retain_arg is not None)
+    backward(
+        rt, values, site, retain, create, _inputs(rt, kwargs.get("inputs"), site), retain_arg is not None
+    )
 
 
 # -- grad mode ----------------------------------------------------------------------------------------
@@ -183,7 +199,7 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
     def build(rt: Any, cls_: Class, args: list, kwargs: dict, site: Site) -> Any:
         if args and type(args[0]).__name__ == "Func":
             return rt.shared.classes.with_mode(args[0], (grad_on, inference, site))
-        mode = grad_on
+        mode: Any = grad_on
         if name == "set_grad_enabled":
             given = arg(args, kwargs, 0, "mode", True)
             mode = given if type(given) is Sym and rt.known(given) is None else rt.known(given, site)
@@ -278,9 +294,30 @@ FUNCTION.flags = frozenset({"function"})
 
 def checkpoint(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
     """``torch.utils.checkpoint.checkpoint(fn, *args)``: as calling fn."""
-    kwargs = {k: v for k, v in kwargs.items() if k not in (
-        "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")}
+    kwargs = {
+        k: v
+        for k, v in kwargs.items()
+        if k
+        not in (
+            "use_reentrant",
+            "preserve_rng_state",
+            "context_fn",
+            "determinism_check",
+            "debug",
+            "early_stop",
+        )
+    }
     return rt.shared.calls.call(rt, args[0], args[1:], kwargs, site)
 
 
-__all__ = ["Bound", "LDict", "LList", "Raised", "apply", "autograd_backward", "backward", "grad", "tensor_backward"]
+__all__ = [
+    "Bound",
+    "LDict",
+    "LList",
+    "Raised",
+    "apply",
+    "autograd_backward",
+    "backward",
+    "grad",
+    "tensor_backward",
+]

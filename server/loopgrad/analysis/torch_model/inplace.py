@@ -13,8 +13,14 @@ from ..where import Site
 from .tensors import _ANSWERS, binary, bump, saved_entry
 
 _OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "matmul": "matmul", "pow": "pow",
-    "mod": "remainder", "floordiv": "floor_divide",
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "matmul": "matmul",
+    "pow": "pow",
+    "mod": "remainder",
+    "floordiv": "floor_divide",
 }
 
 
@@ -26,7 +32,9 @@ def operator(rt: Any, op: str, t: Tensor, value: Any, site: Site) -> Any:
     return modify(rt, t, name, [value], site)
 
 
-def modify(rt: Any, t: Tensor, name: str, others: list[Any], site: Site | None, profile: Any = None) -> Tensor:
+def modify(
+    rt: Any, t: Tensor, name: str, others: list[Any], site: Site | None, profile: Any = None
+) -> Tensor:
     """``t.name_(*others)``. Returns ``t``; raises as torch does for a leaf that requires grad."""
     edges = [e for e in (node_of(o) for o in others) if e is not None]
     wants = rt.grad and (t.requires_grad or bool(edges))
@@ -80,8 +88,22 @@ def remember(rt: Any, node: Node, site: Site | None) -> None:
 
 
 def _saves(name: str, profile: Any, t: Tensor, others: list[Any]) -> tuple[int, tuple]:
-    if name in ("zero", "fill", "copy", "normal", "uniform", "random", "bernoulli", "exponential", "squeeze",
-                "unsqueeze", "t", "transpose", "resize", "set"):
+    if name in (
+        "zero",
+        "fill",
+        "copy",
+        "normal",
+        "uniform",
+        "random",
+        "bernoulli",
+        "exponential",
+        "squeeze",
+        "unsqueeze",
+        "t",
+        "transpose",
+        "resize",
+        "set",
+    ):
         return NEVER, ()
     tensors = [o for o in others if type(o) is Tensor or (type(o) is Sym and o.node is not None)]
     if profile is None:

@@ -82,14 +82,19 @@ def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
         return rt.shared.tensor_class
     if table.method(name) is not None and name in ("T", "mT", "H", "mH", "real", "imag"):
         return apply(rt, name, [t], {}, site)
-    if name in _SPECIAL or table.method(name) is not None or name in table.inplace() or name.startswith("new_"):
+    if (
+        name in _SPECIAL
+        or table.method(name) is not None
+        or name in table.inplace()
+        or name.startswith("new_")
+    ):
         return Native(name, lambda rt_, site_, args, kwargs: method(rt_, t, name, args, kwargs, site_))
     if name in _KNOWN:
         return Native(name, lambda rt_, site_, args, kwargs: rt_.fresh(site_))
     found = rt.shared.tensor_attrs.get((id(t), name))
     if found is not None:
         return found[1]
-    raise Raised("AttributeError") if not name.startswith("_") else Raised("AttributeError")
+    raise Raised("AttributeError")
 
 
 _KNOWN = frozenset(
@@ -256,29 +261,57 @@ def _tensor_max(name: str) -> Method:
 
 
 _SPECIAL: dict[str, Method] = {
-    "backward": lambda rt, t, a, k, s: autograd.tensor_backward(rt, t, a, k, s),
-    "detach": _detach, "detach_": lambda rt, t, a, k, s: inplace.detach_(rt, t, s),
-    "requires_grad_": lambda rt, t, a, k, s: requires(rt, t, a, k, s),
-    "item": _item, "tolist": _item, "numpy": _numpy, "__float__": _cut_number, "__int__": _cut_number,
-    "cuda": _same, "cpu": _same, "to": _same, "contiguous": lambda rt, t, a, k, s: t,
-    "float": lambda rt, t, a, k, s: t, "double": lambda rt, t, a, k, s: t, "half": lambda rt, t, a, k, s: t,
-    "bfloat16": lambda rt, t, a, k, s: t, "type_as": lambda rt, t, a, k, s: t, "type": _type,
-    "long": _long, "int": _long, "bool": _long, "byte": _long, "short": _long, "char": _long,
-    "size": _size, "dim": lambda rt, t, a, k, s: len(t.shape) if t.shape is not None else rt.fresh(s, "number"),
-    "numel": _cut_number, "nelement": _cut_number, "ndimension": _cut_number, "__len__": _cut_number,
+    "backward": autograd.tensor_backward,
+    "detach": _detach,
+    "detach_": lambda rt, t, a, k, s: inplace.detach_(rt, t, s),
+    "requires_grad_": requires,
+    "item": _item,
+    "tolist": _item,
+    "numpy": _numpy,
+    "__float__": _cut_number,
+    "__int__": _cut_number,
+    "cuda": _same,
+    "cpu": _same,
+    "to": _same,
+    "contiguous": lambda rt, t, a, k, s: t,
+    "float": lambda rt, t, a, k, s: t,
+    "double": lambda rt, t, a, k, s: t,
+    "half": lambda rt, t, a, k, s: t,
+    "bfloat16": lambda rt, t, a, k, s: t,
+    "type_as": lambda rt, t, a, k, s: t,
+    "type": _type,
+    "long": _long,
+    "int": _long,
+    "bool": _long,
+    "byte": _long,
+    "short": _long,
+    "char": _long,
+    "size": _size,
+    "dim": lambda rt, t, a, k, s: len(t.shape) if t.shape is not None else rt.fresh(s, "number"),
+    "numel": _cut_number,
+    "nelement": _cut_number,
+    "ndimension": _cut_number,
+    "__len__": _cut_number,
     "data_ptr": lambda rt, t, a, k, s: Sym(("ptr", rt.mark(t.storage)), "number"),
-    "stride": _cut_number, "get_device": _cut_number,
-    "register_hook": _hook, "retain_grad": _retain, "is_contiguous": lambda rt, t, a, k, s: True,
-    "copy_": _copy, "set_": _set, "zero_": lambda rt, t, a, k, s: inplace.modify(rt, t, "zero", [], s),
+    "stride": _cut_number,
+    "get_device": _cut_number,
+    "register_hook": _hook,
+    "retain_grad": _retain,
+    "is_contiguous": lambda rt, t, a, k, s: True,
+    "copy_": _copy,
+    "set_": _set,
+    "zero_": lambda rt, t, a, k, s: inplace.modify(rt, t, "zero", [], s),
     "fill_": lambda rt, t, a, k, s: inplace.modify(rt, t, "fill", a[:1], s),
-    "share_memory_": lambda rt, t, a, k, s: t, "pin_memory": lambda rt, t, a, k, s: t,
+    "share_memory_": lambda rt, t, a, k, s: t,
+    "pin_memory": lambda rt, t, a, k, s: t,
     "apply_": lambda rt, t, a, k, s: inplace.modify(rt, t, "normal", [], s),
     "scatter_": lambda rt, t, a, k, s: inplace.modify(rt, t, "scatter", a[1:] if a else [], s),
     "scatter_add_": lambda rt, t, a, k, s: inplace.modify(rt, t, "scatter_add", a[1:] if a else [], s),
     "index_add_": lambda rt, t, a, k, s: inplace.modify(rt, t, "index_add", a[1:] if a else [], s),
     "index_copy_": lambda rt, t, a, k, s: inplace.modify(rt, t, "index_copy", a[1:] if a else [], s),
     "masked_fill_": lambda rt, t, a, k, s: inplace.modify(rt, t, "masked_fill", a, s),
-    "max": _tensor_max("max"), "min": _tensor_max("min"),
+    "max": _tensor_max("max"),
+    "min": _tensor_max("min"),
     "is_floating_point": lambda rt, t, a, k, s: not t.not_float,
     "__reversed__": lambda rt, t, a, k, s: apply(rt, "flip", [t], {}, s),
 }
@@ -292,7 +325,20 @@ def unknown_attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
         return Native("backward", lambda rt_, s, a, k: autograd.tensor_backward(rt_, sym, a, k, s))
     if name == "requires_grad_":
         return Native(name, lambda rt_, s, a, k: sym)
-    if name in ("detach", "item", "tolist", "numpy", "size", "dim", "numel", "argmax", "long", "int", "bool", "detach_"):
+    if name in (
+        "detach",
+        "item",
+        "tolist",
+        "numpy",
+        "size",
+        "dim",
+        "numel",
+        "argmax",
+        "long",
+        "int",
+        "bool",
+        "detach_",
+    ):
         kind = "number" if name in ("item", "size", "dim", "numel") else "any"
 
         def cut(rt_: Any, s: Site, a: list, k: dict) -> Any:
@@ -315,6 +361,20 @@ def inplace_op(rt: Any, op: str, t: Tensor, value: Any, site: Site) -> Any:
 
 set_index = inplace.set_index
 __all__ = [
-    "CONST", "LDict", "apply", "attribute", "binary", "dropped_detach", "factory", "graphless", "index", "inplace_op",
-    "method", "rows", "set_attribute", "set_index", "tensors", "unknown_attribute",
+    "CONST",
+    "LDict",
+    "apply",
+    "attribute",
+    "binary",
+    "dropped_detach",
+    "factory",
+    "graphless",
+    "index",
+    "inplace_op",
+    "method",
+    "rows",
+    "set_attribute",
+    "set_index",
+    "tensors",
+    "unknown_attribute",
 ]

@@ -12,7 +12,7 @@ from ..tape import Storage, Tensor
 from ..values import MISSING, Bound, Class, Func, LDict, LList, Native, Obj, Sym, tensors_in
 from ..where import Site
 from . import tensors
-from .inplace import bump
+from .tensors import bump
 
 MODULE = Class("Module")
 MODULE.flags = frozenset({"module"})
@@ -75,7 +75,8 @@ def named_buffers(obj: Obj) -> list[tuple[str, Tensor]]:
 def hidden_parts(rt: Any, obj: Obj) -> bool:
     """Whether the module may hold parameters that cannot be seen."""
     return any(m.cls.opaque for _, m in walk(obj)) or any(
-        type(v) is Sym and v.kind not in ("number", "str", "bool") and _module_like(v) for _, m in walk(obj)
+        type(v) is Sym and v.kind not in ("number", "str", "bool") and _module_like(v)
+        for _, m in walk(obj)
         for v in m.attrs.values()
     )
 
@@ -279,17 +280,47 @@ HANDLE = Class("RemovableHandle")
 HANDLE.flags = frozenset({"inert"})
 
 for _name, _fn in {
-    "__init__": _init, "__call__": _call, "parameters": _parameters, "named_parameters": _named_parameters,
-    "train": _train, "eval": _eval, "zero_grad": _zero_grad, "requires_grad_": _requires_grad,
-    "state_dict": _state_dict, "load_state_dict": _load_state_dict, "apply": _apply,
-    "register_buffer": _register_buffer, "register_parameter": _register_parameter, "add_module": _add_module,
-    "register_module": _add_module, "modules": _modules, "named_modules": _named_modules, "children": _children,
-    "named_children": _named_children, "buffers": _buffers, "register_forward_hook": _hook("_hooks"),
-    "register_forward_pre_hook": _hook("_pre_hooks"), "register_full_backward_hook": _hook("_backward_hooks"),
+    "__init__": _init,
+    "__call__": _call,
+    "parameters": _parameters,
+    "named_parameters": _named_parameters,
+    "train": _train,
+    "eval": _eval,
+    "zero_grad": _zero_grad,
+    "requires_grad_": _requires_grad,
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+    "apply": _apply,
+    "register_buffer": _register_buffer,
+    "register_parameter": _register_parameter,
+    "add_module": _add_module,
+    "register_module": _add_module,
+    "modules": _modules,
+    "named_modules": _named_modules,
+    "children": _children,
+    "named_children": _named_children,
+    "buffers": _buffers,
+    "register_forward_hook": _hook("_hooks"),
+    "register_forward_pre_hook": _hook("_pre_hooks"),
+    "register_full_backward_hook": _hook("_backward_hooks"),
     "register_backward_hook": _hook("_backward_hooks"),
 }.items():
     MODULE.ns[_name] = Native(_name, _fn)
-for _name in ("to", "cuda", "cpu", "float", "half", "double", "bfloat16", "type", "share_memory", "compile", "to_empty", "_apply", "xpu"):
+for _name in (
+    "to",
+    "cuda",
+    "cpu",
+    "float",
+    "half",
+    "double",
+    "bfloat16",
+    "type",
+    "share_memory",
+    "compile",
+    "to_empty",
+    "_apply",
+    "xpu",
+):
     MODULE.ns[_name] = Native(_name, _self)
 
 
@@ -315,8 +346,12 @@ def leaf_class(name: str) -> Class | None:
     if profile is None:
         return None
     cls = Class(name, (MODULE,))
-    cls.ns["__init__"] = Native("__init__", lambda rt, site, args, kwargs: _leaf_init(rt, site, args, kwargs, name))
-    cls.ns["forward"] = Native("forward", lambda rt, site, args, kwargs: _leaf_forward(rt, site, args, kwargs, name))
+    cls.ns["__init__"] = Native(
+        "__init__", lambda rt, site, args, kwargs: _leaf_init(rt, site, args, kwargs, name)
+    )
+    cls.ns["forward"] = Native(
+        "forward", lambda rt, site, args, kwargs: _leaf_forward(rt, site, args, kwargs, name)
+    )
     _CLASSES[name] = cls
     return cls
 
@@ -354,12 +389,19 @@ def _leaf_init(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> None
 
 
 _FIELDS = {
-    "Linear": ("in_features", "out_features"), "Embedding": ("num_embeddings", "embedding_dim"),
-    "LSTM": ("input_size", "hidden_size", "num_layers"), "GRU": ("input_size", "hidden_size", "num_layers"),
-    "RNN": ("input_size", "hidden_size", "num_layers"), "LSTMCell": ("input_size", "hidden_size"),
-    "GRUCell": ("input_size", "hidden_size"), "RNNCell": ("input_size", "hidden_size"),
-    "Conv2d": ("in_channels", "out_channels", "kernel_size"), "Conv1d": ("in_channels", "out_channels", "kernel_size"),
-    "BatchNorm1d": ("num_features",), "BatchNorm2d": ("num_features",), "LayerNorm": ("normalized_shape",),
+    "Linear": ("in_features", "out_features"),
+    "Embedding": ("num_embeddings", "embedding_dim"),
+    "LSTM": ("input_size", "hidden_size", "num_layers"),
+    "GRU": ("input_size", "hidden_size", "num_layers"),
+    "RNN": ("input_size", "hidden_size", "num_layers"),
+    "LSTMCell": ("input_size", "hidden_size"),
+    "GRUCell": ("input_size", "hidden_size"),
+    "RNNCell": ("input_size", "hidden_size"),
+    "Conv2d": ("in_channels", "out_channels", "kernel_size"),
+    "Conv1d": ("in_channels", "out_channels", "kernel_size"),
+    "BatchNorm1d": ("num_features",),
+    "BatchNorm2d": ("num_features",),
+    "LayerNorm": ("normalized_shape",),
 }
 
 
@@ -396,16 +438,18 @@ def _leaf_forward(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> A
         else:
             bound.append(bound_inputs[k])
             k += 1
-    op = name if params or name not in _FUNCTIONAL else name
-    outputs = tensors.run_profile(rt, op, profile, bound, site)
-    if obj.data and obj.data.get("inplace") and args[1:] and type(args[1]) is Tensor and type(outputs) is Tensor:
+    outputs = tensors.run_profile(rt, name, profile, bound, site)
+    if (
+        obj.data
+        and obj.data.get("inplace")
+        and args[1:]
+        and type(args[1]) is Tensor
+        and type(outputs) is Tensor
+    ):
         if rt.grad and args[1].is_leaf and args[1].leaf_grad:
             rt.shared.observe.leaf_inplace(rt, args[1], site, name)
         return tensors._replace(rt, args[1], outputs, site, name)
     return _shaped(outputs, info.returns)
-
-
-_FUNCTIONAL: frozenset[str] = frozenset()
 
 
 class _Names:
@@ -433,8 +477,11 @@ def _shaped(outputs: Any, structure: Any) -> Any:
 
 def parametrize(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     """``register_parametrization(module, name, transform)``: the tensor is recomputed at each use."""
-    obj, name, transform = arg(args, kwargs, 0, "module"), arg(args, kwargs, 1, "tensor_name"), arg(
-        args, kwargs, 2, "parametrization")
+    obj, name, transform = (
+        arg(args, kwargs, 0, "module"),
+        arg(args, kwargs, 1, "tensor_name"),
+        arg(args, kwargs, 2, "parametrization"),
+    )
     if type(obj) is not Obj or type(name) is not str:
         return obj
     table_ = obj.attrs.get("_parametrized")
@@ -482,8 +529,12 @@ CACHED.ns["__exit__"] = Native("__exit__", _cache_off)
 
 
 def _ordered(obj: Obj) -> list[Any]:
-    return [v for k, v in obj.attrs.items() if k not in ("training", "_hooks", "_pre_hooks", "_buffer_names", "_names")
-            and (type(v) is Obj and v.is_a("module") or type(v) is Tensor or type(v) is Sym)]
+    return [
+        v
+        for k, v in obj.attrs.items()
+        if k not in ("training", "_hooks", "_pre_hooks", "_buffer_names", "_names")
+        and (type(v) is Obj and v.is_a("module") or type(v) is Tensor or type(v) is Sym)
+    ]
 
 
 def _fill(rt: Any, obj: Obj, values: list[Any], start: int = 0) -> None:
@@ -570,11 +621,15 @@ def _iter(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 def _items(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    return LList([(k, v) for k, v in args[0].attrs.items() if type(v) is Tensor or type(v) is Obj and v.is_a("module")])
+    return LList(
+        [(k, v) for k, v in args[0].attrs.items() if type(v) is Tensor or type(v) is Obj and v.is_a("module")]
+    )
 
 
 def _keys(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    return LList([k for k, v in args[0].attrs.items() if type(v) is Tensor or type(v) is Obj and v.is_a("module")])
+    return LList(
+        [k for k, v in args[0].attrs.items() if type(v) is Tensor or type(v) is Obj and v.is_a("module")]
+    )
 
 
 def _contains(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -586,15 +641,44 @@ MODULE_LIST = Class("ModuleList", (MODULE,))
 MODULE_DICT = Class("ModuleDict", (MODULE,))
 PARAMETER_LIST = Class("ParameterList", (MODULE,))
 PARAMETER_DICT = Class("ParameterDict", (MODULE,))
-_COMMON = {"__getitem__": _getitem, "__setitem__": _setitem, "__len__": _len, "append": _append, "extend": _extend}
+_COMMON = {
+    "__getitem__": _getitem,
+    "__setitem__": _setitem,
+    "__len__": _len,
+    "append": _append,
+    "extend": _extend,
+}
 for _cls, _methods in (
-    (SEQUENTIAL, {"__init__": _sequential_init, "forward": _sequential_forward, "__iter__": _iter, **_COMMON}),
+    (
+        SEQUENTIAL,
+        {"__init__": _sequential_init, "forward": _sequential_forward, "__iter__": _iter, **_COMMON},
+    ),
     (MODULE_LIST, {"__init__": _list_init, "__iter__": _iter, **_COMMON}),
     (PARAMETER_LIST, {"__init__": _list_init, "__iter__": _iter, **_COMMON}),
-    (MODULE_DICT, {"__init__": _dict_init, "__iter__": _keys, "__contains__": _contains, "items": _items, "keys": _keys,
-                   "values": _iter, **_COMMON}),
-    (PARAMETER_DICT, {"__init__": _dict_init, "__iter__": _keys, "__contains__": _contains, "items": _items,
-                      "keys": _keys, "values": _iter, **_COMMON}),
+    (
+        MODULE_DICT,
+        {
+            "__init__": _dict_init,
+            "__iter__": _keys,
+            "__contains__": _contains,
+            "items": _items,
+            "keys": _keys,
+            "values": _iter,
+            **_COMMON,
+        },
+    ),
+    (
+        PARAMETER_DICT,
+        {
+            "__init__": _dict_init,
+            "__iter__": _keys,
+            "__contains__": _contains,
+            "items": _items,
+            "keys": _keys,
+            "values": _iter,
+            **_COMMON,
+        },
+    ),
 ):
     for _name, _fn in _methods.items():
         _cls.ns[_name] = Native(_name, _fn)
@@ -619,4 +703,13 @@ def functional_args(fn: Any) -> bool:
     return type(fn) is Func
 
 
-__all__ = ["CONST", "MODULE", "PARAMETER", "SEQUENTIAL", "hidden", "leaf_class", "named_parameters", "parameter"]
+__all__ = [
+    "CONST",
+    "MODULE",
+    "PARAMETER",
+    "SEQUENTIAL",
+    "hidden",
+    "leaf_class",
+    "named_parameters",
+    "parameter",
+]

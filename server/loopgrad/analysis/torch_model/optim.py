@@ -10,7 +10,7 @@ from ..tape import Tensor
 from ..values import Class, LDict, LList, Native, Obj, Sym
 from ..where import LoopRun, Site, Where
 from . import nn, tensors
-from .inplace import bump
+from .tensors import bump
 
 OPTIMIZER = Class("Optimizer")
 OPTIMIZER.flags = frozenset({"optimizer"})
@@ -31,7 +31,9 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         if type(item) is LDict:
             group = LDict(item)
             inner = item.get("params")
-            values, open_ = ([inner], False) if type(inner) is Tensor else rt.shared.objects.listed(rt, inner, site)
+            values, open_ = (
+                ([inner], False) if type(inner) is Tensor else rt.shared.objects.listed(rt, inner, site)
+            )
             group["params"] = LList(values, open_)
             for key, value in kwargs.items():
                 group.setdefault(key, value)
@@ -41,7 +43,10 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         else:
             plain.append(item)
     if plain or more or not groups:
-        groups.insert(0, LDict({"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))}))
+        groups.insert(
+            0,
+            LDict({"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))}),
+        )
     obj.data = groups
     rt.put(obj.attrs, "param_groups", groups)
     rt.put(obj.attrs, "state", LDict(open=True))
@@ -143,15 +148,22 @@ def _post_hook(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 for _name, _fn in {
-    "__init__": _init, "step": _step, "zero_grad": _zero_grad, "add_param_group": _add_group,
-    "state_dict": _state, "load_state_dict": _state, "train": _state, "eval": _state,
+    "__init__": _init,
+    "step": _step,
+    "zero_grad": _zero_grad,
+    "add_param_group": _add_group,
+    "state_dict": _state,
+    "load_state_dict": _state,
+    "train": _state,
+    "eval": _state,
     "register_step_post_hook": _post_hook,
 }.items():
     OPTIMIZER.ns[_name] = Native(_name, _fn)
 
 _CLASSES: dict[str, Class] = {"Optimizer": OPTIMIZER}
 NAMES = frozenset(
-    "SGD Adam AdamW Adamax Adagrad Adadelta RMSprop Rprop NAdam RAdam ASGD SparseAdam LBFGS Adafactor Muon".split())
+    "SGD Adam AdamW Adamax Adagrad Adadelta RMSprop Rprop NAdam RAdam ASGD SparseAdam LBFGS Adafactor Muon".split()
+)
 
 
 def optimizer_class(name: str) -> Class | None:
@@ -183,7 +195,9 @@ def _scale(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 def _scaler_step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     optimizer = arg(args, kwargs, 1, "optimizer")
     if type(optimizer) is Obj and optimizer.is_a("optimizer"):
-        return rt.shared.calls.call(rt, rt.shared.objects.get(rt, optimizer, "step", site), args[2:], {}, site)
+        return rt.shared.calls.call(
+            rt, rt.shared.objects.get(rt, optimizer, "step", site), args[2:], {}, site
+        )
     return rt.fresh(site)
 
 

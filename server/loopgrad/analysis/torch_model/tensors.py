@@ -16,8 +16,14 @@ from ..values import MISSING, LDict, LList, Native, Sym, node_of, tensors_in
 from ..where import Site
 
 _BINARY = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "matmul": "matmul", "pow": "pow",
-    "mod": "remainder", "floordiv": "floor_divide",
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "matmul": "matmul",
+    "pow": "pow",
+    "mod": "remainder",
+    "floordiv": "floor_divide",
 }
 _ANSWERS = {True: ALWAYS, False: NEVER, "depends": DEPENDS}
 
@@ -56,7 +62,12 @@ def saved_entry(value: Any, name: str) -> tuple | None:
 
 
 def run_profile(
-    rt: Any, name: str, profile: Any, bound: list[Any], site: Site | None, length: int | None = None,
+    rt: Any,
+    name: str,
+    profile: Any,
+    bound: list[Any],
+    site: Site | None,
+    length: int | None = None,
 ) -> Any:
     """Record one operation by its profile. ``bound`` are the values of ``profile.args`` (or None)."""
     first = next((b for b in bound if type(b) is Tensor), None)
@@ -108,7 +119,11 @@ def run_profile(
     result = _outputs(rt, profile, node, first, site, length)
     if fact.results:
         outs = result if isinstance(result, (tuple, list)) else (result,)
-        extra = [(outs[k].storage, 0, node, "result") for k in fact.results if k < len(outs) and type(outs[k]) is Tensor]
+        extra = [
+            (outs[k].storage, 0, node, "result")
+            for k in fact.results
+            if k < len(outs) and type(outs[k]) is Tensor
+        ]
         if not profile.view:
             node.saved = (*node.saved, *extra)
     return result
@@ -137,9 +152,17 @@ def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None
     return t
 
 
-def _outputs(rt: Any, profile: Any, node: Node | None, first: Tensor | None, site: Site | None, length: int | None) -> Any:
+def _outputs(
+    rt: Any, profile: Any, node: Node | None, first: Tensor | None, site: Site | None, length: int | None
+) -> Any:
     # reshape and flatten of contiguous memory, the usual case, are views.
-    view = profile.view is True or profile.view == "depends" and profile.same is not True and bool(profile.args) and profile.outputs is None
+    view = (
+        profile.view is True
+        or profile.view == "depends"
+        and profile.same is not True
+        and bool(profile.args)
+        and profile.outputs is None
+    )
 
     def one(carries: bool) -> Tensor:
         mine = node if carries else None
@@ -253,7 +276,8 @@ def _replace(rt: Any, target: Tensor, result: Tensor, site: Site | None, name: s
             rt.happen()
         node.saved = tuple(
             (target.storage, target.storage.version, n, label) if label == "result" else (s, v, n, label)
-            for s, v, n, label in node.saved if s is not target.storage or label == "result"
+            for s, v, n, label in node.saved
+            if s is not target.storage or label == "result"
         )
         _set_node(target, node)
     return target
@@ -385,4 +409,15 @@ def _index_form(key: Any) -> str:
     return "#int"
 
 
-__all__ = ["CONST", "Native", "apply", "attach", "binary", "graphless", "index", "rows", "run_profile", "unknown_op"]
+__all__ = [
+    "CONST",
+    "Native",
+    "apply",
+    "attach",
+    "binary",
+    "graphless",
+    "index",
+    "rows",
+    "run_profile",
+    "unknown_op",
+]

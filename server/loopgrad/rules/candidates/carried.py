@@ -170,6 +170,8 @@ def at_start(carriers: list[Store], seen: Observation, context: Context) -> list
         line = store.assignment()
         if line is None:
             return None
+        if starts_as_number(store):
+            return None
         if starts_as_none(store):
             line = f"if {store.name} is not None:\n    {line}"
         if loop is not None and reachable(store, loop) and _made_before(store, loop):
@@ -188,7 +190,7 @@ def at_own_use(carriers: list[Store]) -> list[Step]:
     steps: list[Step] = []
     for store in carriers:
         value = getattr(store.statement, "value", None)
-        if isinstance(value, ast.AST):
+        if isinstance(value, ast.AST) and store.kind != "append":
             steps += store.cut_reads(value)
     return list(dict.fromkeys(steps))
 
@@ -272,6 +274,19 @@ def _made_before(store: Store, loop: ast.AST) -> bool:
         and each.lineno < line
         for each in ast.walk(store.scope)
     ) or any(isinstance(each, ast.arg) and each.arg == store.name for each in ast.walk(store.scope))
+
+
+def starts_as_number(store: Store) -> bool:
+    """Whether the carrier is a plain number before it is first stored, as a sum is."""
+    tree = store.file.tree
+    where = tree.class_of(store.node) if store.name.startswith("self.") else store.scope
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, (int, float))
+        and any(ast.unparse(target) == store.name for target in node.targets)
+        for node in ast.walk(where or tree.tree)
+    )
 
 
 def starts_as_none(store: Store) -> bool:

@@ -48,11 +48,10 @@ def removals(kind: object, site: Site, context: Context) -> list[tuple[Message, 
         steps = _stripped(site, file)
         if not steps:
             return []
-        found = [(Message.of("fix.keep-graph.call", what=str(kind)), steps)]
-        if kind == "item":
-            stacked = _stacked(site, file)
-            found[:0] = [(Message.of("fix.keep-graph.stack"), [*steps, *stacked])] if stacked else []
-        return found
+        stacked = _stacked(site, file) if kind == "item" else []
+        if stacked:
+            return [(Message.of("fix.keep-graph.stack"), [*steps, *stacked])]
+        return [(Message.of("fix.keep-graph.call", what=str(kind)), steps)]
     if kind == "tensor" and isinstance(site.node, ast.Call):
         stacked = _as_stack(site.node, file)
         return [(Message.of("fix.keep-graph.stack"), stacked)] if stacked else []

@@ -37,7 +37,7 @@ def training(seen: Observation, context: Context) -> list[FixRequest]:
     first = [*passed, *stored] if elsewhere else [*stored, *passed]
     again = request("detach", Message.of("fix.detach.again", names=several), _again(carriers))
     rest = detaching(seen, context)
-    found = [*first, *again, *rest[:3], *number, *rest[3:]]
+    found = [*first, *([] if _stacked(carriers) else number), *again, *rest]
     return distinct([*released(found, seen, context), *found])
 
 
@@ -69,11 +69,26 @@ def _addend(store: Store) -> ast.expr | None:
     return None
 
 
+def _stacked(carriers: list[Store]) -> bool:
+    """Whether what is stored is put together again as tensors, where numbers would not do."""
+    return any(
+        method_name(call) in ("stack", "cat", "concat", "vstack", "hstack")
+        and any(ast.unparse(argument) == store.name for argument in call.args)
+        for store in carriers
+        for call in calls_in(store.file.tree.tree)
+    )
+
+
 def _again(carriers: list[Store]) -> list[Step]:
     """A leaf anew: ``.detach().requires_grad_()``, where gradients of the stored value are asked for."""
     steps: list[Step] = []
     for store in carriers:
-        if not calls_method(store.scope, "grad", "backward", "requires_grad_"):
+        asked = any(
+            method_name(call) == "requires_grad_" and isinstance(call.func, ast.Attribute)
+            and ast.unparse(call.func.value).split(".requires_grad")[0] == store.name
+            for call in calls_in(store.scope)
+        )
+        if not asked and not calls_method(store.scope, "grad"):
             return []
         steps += store.cut_here(".detach().requires_grad_()") or []
     return steps
@@ -117,7 +132,7 @@ def evaluation(seen: Observation, context: Context) -> list[FixRequest]:
     carriers = stores(seen.carriers, context)
     several = names(names_of(carriers)) if carriers else Message.of("fix.this")
     stored = request("detach", Message.of("fix.detach.store", names=several), _stored(carriers, ".detach()"))
-    return distinct([*recording(seen, context), *stored, *detaching(seen, context)])
+    return distinct([*recording(seen, context), *stored])
 
 
 def recording(seen: Observation, context: Context) -> list[FixRequest]:

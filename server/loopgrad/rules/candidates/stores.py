@@ -25,6 +25,10 @@ _STORING = {
 }  # fmt: skip
 
 
+#: Attributes whose value has no graph anyway.
+_GRAPHLESS = frozenset({"detach", "detach_", "data", "shape", "size", "device", "dtype", "item", "grad"})
+
+
 class Store:
     """One carrier: its name, its nesting, and the statement that stores it."""
 
@@ -80,8 +84,6 @@ class Store:
         value = self.value()
         if value is None:
             return None
-        if isinstance(self.statement, ast.AugAssign) or self.kind == "append":
-            return cut_value(value, self.shape if not isinstance(value, ast.Name) else self.shape, self.file, suffix)
         return cut_value(value, self.shape, self.file, suffix)
 
     def assignment(self, suffix: str = ".detach()") -> str | None:
@@ -110,7 +112,9 @@ class Store:
         steps: list[Step] = []
         for each in self.reads(where):
             parent = self.file.tree.parent(each)
-            if isinstance(parent, ast.Attribute) and parent.attr in ("detach", "shape", "size", "device", "item"):
+            if isinstance(parent, ast.Attribute) and (parent.attr in _GRAPHLESS or parent.attr in _STORING):
+                continue
+            if isinstance(parent, ast.Compare) and any(_is_none(other) for other in parent.comparators):
                 continue
             cut = cut_value(each, self.shape, self.file)
             steps += cut or []
@@ -132,6 +136,10 @@ def _matching(target: ast.expr, value: ast.expr, node: ast.AST) -> ast.expr | No
         if ast.dump(target) == ast.dump(node):
             return value
     return None
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _call_of(statement: ast.AST | None) -> ast.Call | None:
