@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from loopgrad import cli
-from loopgrad.confirm import command
+from loopgrad.confirm import command, static
 from loopgrad.confirm.static import Checked
 from loopgrad.model import Finding, Message, Range
 
-from .conftest import Confirm
+from .conftest import ROOT, Confirm
 from .test_confirm_awkward import BUG, RIGHT
 
 Write = Callable[..., Path]
@@ -63,7 +63,7 @@ def test_with_fix(write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     found = Finding("LG101", "x", "error", "certain", "second-backward", Message.of("x"), str(script), where)
     data = {"code": "LG101", "path": str(script)}
 
-    def check(files: list[str], *, with_fix: bool, language: str) -> Checked:
+    def check(files: list[str], *, with_fix: bool, language: str, cancel: object) -> Checked:
         assert files == [str(script)] and with_fix
         return Checked([found], [data], {str(script): fixed}, {"detach"})
 
@@ -77,3 +77,25 @@ def test_with_fix(write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert cli.main(arguments) == 1
     assert "no longer trained: net.weight, net.bias" in capsys.readouterr().out
     assert script.read_text() == BUG
+
+
+def test_a_check_that_does_not_end(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(static, "LONGEST", 0.01)
+    assert cli.main(["confirm", str(write(BUG)), "--python", sys.executable]) == 1
+    assert "could not be checked" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["admm_denoiser", "encoded_features"])
+def test_examples_with_fix(confirm: Confirm, name: str) -> None:
+    """From the run to the check's fix to the proof, with nothing put in between."""
+    script = ROOT / "examples" / f"{name}.py"
+    before = script.read_bytes()
+    document = confirm(script, "--with-fix")
+    assert (document["outcome"], document["iteration"], confirm.status) == ("second-backward", 2, 0)
+    assert "confirmed" in [finding["status"] for finding in document["findings"]]
+    fixed = document["fixed"]
+    assert fixed["verdict"] == "clean" and fixed["proven"] and fixed["first_loss_equal"]
+    assert fixed["still_trained"] and fixed["no_longer_trained"] == []
+    assert script.read_bytes() == before

@@ -39,7 +39,9 @@ def capabilities(**changes: Any) -> types.ClientCapabilities:
             workspace_folders=True,
             workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=versioned),
             diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True) if pull else None,
-            did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=watched),
+            did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
+                dynamic_registration=watched
+            ),
             file_operations=types.FileOperationClientCapabilities(did_delete=True, did_rename=True),
         ),
         text_document=types.TextDocumentClientCapabilities(
@@ -147,7 +149,11 @@ class Editor:
     async def stop(self) -> None:
         process = self.client._server
         if process is not None and process.returncode is None:
-            await asyncio.wait_for(self.client.shutdown_session(), PATIENCE)
+            try:
+                await asyncio.wait_for(self.client.shutdown_session(), PATIENCE)
+            except BaseException:
+                process.kill()
+                raise
         await self.client.stop()
 
     # What the server sends ---------------------------------------------------------------------------
@@ -218,9 +224,7 @@ class Editor:
 
     async def idle(self) -> None:
         """Waits until the server has taken in what was sent: it answers in order."""
-        await self.client.workspace_execute_command_async(
-            types.ExecuteCommandParams("loopgrad.explain", ["LG101"])
-        )
+        await self.command("explain", "LG101")
 
     # Documents ---------------------------------------------------------------------------------------
 
@@ -313,13 +317,14 @@ class Editor:
         return found.contents.value if found else ""
 
     async def command(self, name: str, *arguments: Any) -> Any:
-        return await self.client.workspace_execute_command_async(
-            types.ExecuteCommandParams(f"loopgrad.{name}", list(arguments))
-        )
+        params = types.ExecuteCommandParams(f"loopgrad.{name}", list(arguments))
+        return await asyncio.wait_for(self.client.workspace_execute_command_async(params), PATIENCE)
 
     async def pull(self, document: str, previous: str | None = None) -> Any:
         return await self.client.text_document_diagnostic_async(
-            types.DocumentDiagnosticParams(types.TextDocumentIdentifier(document), previous_result_id=previous)
+            types.DocumentDiagnosticParams(
+                types.TextDocumentIdentifier(document), previous_result_id=previous
+            )
         )
 
 

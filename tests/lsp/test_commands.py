@@ -35,9 +35,9 @@ async def test_check_workspace_with_progress(start, tmp_path):
     assert (answer["errors"], answer["unreadable"]) == (5, 1)
     assert editor.codes((tmp_path / "a3.py").as_uri()) == ["LG101"]
     (reports,) = editor.client.progress_reports.values()
-    assert reports[0].value.kind == "begin" and reports[0].value.cancellable
-    assert [report.value.message for report in reports[1:-1]][-1] == "7 of 7 files"
-    assert reports[-1].value.kind == "end"
+    assert reports[0].kind == "begin" and reports[0].cancellable
+    assert [report.message for report in reports[1:-1]][-1] == "7 of 7 files"
+    assert reports[-1].kind == "end"
 
 
 async def test_a_workspace_check_can_be_stopped_and_gives_way_to_the_editor(start, tmp_path):
@@ -111,7 +111,9 @@ async def test_a_traceback_that_nothing_explains(start, story, tmp_path):
     editor = await start()
     answer = await editor.command("fromTraceback", python_traceback(other, 2))
     assert answer["finding"] is None and answer["range"]["start"]["line"] == 1
-    other_fault = python_traceback(story, 6).replace(RAISED, "RuntimeError: ... modified by an inplace operation")
+    other_fault = python_traceback(story, 6).replace(
+        RAISED, "RuntimeError: ... modified by an inplace operation"
+    )
     assert (await editor.command("fromTraceback", other_fault))["finding"] is None
     assert (await editor.command("fromTraceback", "nothing"))["uri"] is None
     assert (await editor.command("fromTraceback", python_traceback("/x/y/z.py", 1)))["uri"] is None

@@ -113,7 +113,10 @@ async def test_severities_tags_and_clients_without_related_information(start, tm
 async def test_columns_in_every_encoding(start, tmp_path, encoding):
     editor = await start(encodings=[types.PositionEncodingKind(encoding)])
     assert editor.result.capabilities.position_encoding == encoding
-    widths = {"utf-8": lambda text: len(text.encode()), "utf-16": lambda text: len(text.encode("utf-16-le")) // 2}
+    widths = {
+        "utf-8": lambda text: len(text.encode()),
+        "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
+    }
     units = widths.get(encoding, len)
     before, value = "名𝛼['🔥é'] = ", "f(名𝛼)"
     document = editor.open(tmp_path / "a.py", f"x = 0\n{before}old\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -30,34 +31,6 @@ async def test_a_thousand_changes_leave_the_last_state(start, tmp_path):
     await editor.until_codes(document, "LG201", version=version)
     assert editor.lines(document) == [201]
     assert time.monotonic() - started < 15
-
-
-async def test_whatever_is_typed_the_servers_text_is_the_editors(start, tmp_path):
-    import random
-
-    from loopgrad_tests_lsp_editor import applied
-
-    chance = random.Random(7)
-    editor = await start(settings={"lint": {"run": "onType", "debounce": 0}})
-    text = "a = 'é🔥'\r\nb = 2\r\n\nc = 3"
-    document = editor.open(tmp_path / "a.py", text)
-    for _ in range(200):
-        lines = text.replace("\r\n", "\n").split("\n")
-        start_line = chance.randrange(len(lines))
-        end_line = min(start_line + chance.choice((0, 0, 0, 1, 2)), len(lines) - 1)
-        where = types.Range(types.Position(start_line, 0), types.Position(end_line, 0))
-        new = chance.choice(("", "k = 'ü🔥'\n", "# x", "\n\n", "if 1:\n    pass\n"))
-        editor.edit(document, (start_line, 0), (end_line, 0), new)
-        text = applied(text.replace("\r\n", "\n"), [types.TextEdit(where, new)])
-    where = len(text.split("\n"))
-    version = editor.edit(document, (where, 0), (where, 0), "\nw = v  # finds LG101\n")
-    text += "\nw = v  # finds LG101\n"
-    try:
-        compile(text, "a.py", "exec")
-    except SyntaxError:
-        pytest.skip("chance made no Python")
-    await editor.until_codes(document, "LG101", version=version)
-    assert editor.lines(document) == [where + 1]
 
 
 async def test_two_hundred_documents(start, tmp_path):
@@ -183,11 +156,12 @@ class Pipe:
 
 @pytest.fixture
 def pipe(tmp_path):
-    async def begin() -> Pipe:
+    async def begin(*command: str) -> Pipe:
         from loopgrad_tests_lsp_editor import SERVER
 
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "loopgrad", "server"),
+            *(command or (sys.executable, "-m", "loopgrad")),
+            "server",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=dict(os.environ, PYTHONPATH=str(SERVER)),
@@ -220,7 +194,10 @@ async def test_malformed_messages(pipe):
     assert (await server.answer(6))["error"]["code"] == -32601
     server.request(7, "workspace/executeCommand", {"command": "loopgrad.nothing"})
     assert (await server.answer(7))["error"]["code"] == -32602
-    change = {"textDocument": {"uri": "file:///never/opened.py", "version": 2}, "contentChanges": [{"text": "x"}]}
+    change = {
+        "textDocument": {"uri": "file:///never/opened.py", "version": 2},
+        "contentChanges": [{"text": "x"}],
+    }
     server.send({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": change})
     server.request(8, "codeAction/resolve", {"title": "x", "data": [1]})
     assert (await server.answer(8))["result"]["title"] == "x"
@@ -228,7 +205,9 @@ async def test_malformed_messages(pipe):
     assert (await server.answer(9))["error"]["code"] == -32801
     server.request(10, "shutdown")
     assert (await server.answer(10))["result"] is None
-    server.request(11, "textDocument/hover", {"textDocument": {"uri": "x"}, "position": {"line": 0, "character": 0}})
+    server.request(
+        11, "textDocument/hover", {"textDocument": {"uri": "x"}, "position": {"line": 0, "character": 0}}
+    )
     assert (await server.answer(11))["error"]["code"] == -32600
     server.send({"jsonrpc": "2.0", "method": "exit"})
     assert await asyncio.wait_for(server.process.wait(), 10) == 0
@@ -246,9 +225,13 @@ async def test_exit_without_shutdown_and_an_end_of_the_pipe(pipe):
 
 
 async def test_a_projects_own_modules_are_never_imported(pipe, tmp_path):
-    for name in ("queue", "struct", "libcst", "torch", "loopgrad", "tokenize", "difflib"):
+    for name in ("queue", "struct", "libcst", "torch", "loopgrad", "tokenize", "difflib", "cattrs"):
         (tmp_path / f"{name}.py").write_text("open('executed', 'w').close()\nraise SystemExit('executed')\n")
-    server = await pipe()
+    # ``python -m`` would take ``loopgrad.py`` itself from the project, before anything of ours runs.
+    script = shutil.which("loopgrad", path=os.path.dirname(sys.executable))
+    if script is None:
+        pytest.skip("loopgrad is not installed here")
+    server = await pipe(script)
     root = tmp_path.as_uri()
     server.request(1, "initialize", {"capabilities": {}, "processId": None, "rootUri": root})
     await server.answer(1)

@@ -165,8 +165,20 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node]) -> None:
             newest = node
         if oldest is None or node.seq < oldest.seq:
             oldest = node
-    if not born >= set(loop.executed[1:CHECK_AT]):
+    due = set(loop.executed[1:CHECK_AT])
+    if not born >= due:
         return
+    if place[0] == "in":
+        # Each statement that fills the container is a finding of its own.
+        groups: dict[Any, list[Node]] = {}
+        for node in nodes:
+            store = _own(node, place) or last_store(node, rt.where)
+            groups.setdefault(store.site.key if store is not None else None, []).append(node)
+        full = [group for group in groups.values() if due <= born_in(group, loop)]
+        if len(full) > 1:
+            for group in full:
+                report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
+            return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
 
@@ -212,7 +224,9 @@ def report(
         container=place[0] == "in",
         places=[s.site for s in seen.steps if s.role == "built"],
     )
-    retained = next((n.retained for n in reachable(nodes) if n.retained is not None), None)
+    retained = next(
+        (n.retained for n in reachable(nodes) if n.retained is not None and not n.retained.create), None
+    )
     if retained is not None:
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))

@@ -238,6 +238,11 @@ def carried(
     for node, _ in edges:
         store = last_store(node, run.where, lambda s: (iteration_in(s.where, loop) or 0) < now)
         pairs.append((store, node))
+        # `self.h, self.c = state` stores two outputs of one node in one statement.
+        for other in node.stores or []:
+            if store is not None and other is not store and other.where is store.where and other.kind == store.kind:
+                if other.site.stmt is store.site.stmt:
+                    pairs.append((other, node))
     named = [(s, n) for s, n in pairs if s is not None]
     named.sort(key=lambda p: (p[0].site.line, p[0].text))
     for store, _ in named:

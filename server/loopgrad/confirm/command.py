@@ -21,7 +21,7 @@ from typing import Any
 from loopgrad.confirm import report
 from loopgrad.confirm.observe import Request, ScratchError, observe
 from loopgrad.confirm.proof import Proof, compare
-from loopgrad.confirm.static import Checked, check, held_against
+from loopgrad.confirm.static import Checked, CheckError, check, held_against
 from loopgrad.confirm.verdict import CLEAN, CONFIRMED, Verdict, judge
 from loopgrad.messages import render
 from loopgrad.model import Message
@@ -172,10 +172,10 @@ class ConfirmCommand:
     def _checked(self, verdict: Verdict, with_fix: bool) -> Checked | None:
         """The check of what ran. A confirmation stands without it."""
         try:
-            return check(verdict.files, with_fix=with_fix, language=self._args.language)
-        except Exception:
-            if os.environ.get("LOOPGRAD_DEBUG"):
-                raise
+            return check(verdict.files, with_fix=with_fix, language=self._args.language, cancel=self._cancel)
+        except CheckError as error:
+            message = Message.of("confirm.text.no-check", reason=str(error))
+            print(render(message, self._args.language), file=sys.stderr)
             return None
 
     def _print(

@@ -122,7 +122,7 @@ class Child:
                 os.kill(pid, number)
 
     def _alive(self, adopted: set[int]) -> bool:
-        _reap(adopted)
+        _reap(adopted - {self.process.pid})  # its own status is for ``poll``
         if self.process.returncode is None:
             return True
         try:

@@ -1,8 +1,18 @@
-"""What the check says of the files that ran, held against the run."""
+"""What the check says of the files that ran, held against the run.
+
+The check runs in a process of its own, so that it ends with a cancel and at a limit of time: a verdict that a
+run has brought must not wait for an analysis.
+"""
 
 from __future__ import annotations
 
 import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +21,9 @@ from loopgrad.model import RAISING, Finding
 
 #: Files that are checked, at most: those that ran first.
 _MOST_FILES = 40
+
+#: The check ends after so many seconds.
+LONGEST = 20.0
 
 
 @dataclass
@@ -33,7 +46,49 @@ class Checked:
     kinds: set[str]
 
 
-def check(files: list[str], *, with_fix: bool, language: str = "en") -> Checked:
+class CheckError(Exception):
+    """The check brought nothing: it failed, or was ended."""
+
+
+def check(
+    files: list[str], *, with_fix: bool, language: str = "en", cancel: threading.Event | None = None
+) -> Checked:
+    """``check_here`` in another process. Raises CheckError where that brings nothing."""
+    arguments = {"files": files, "with_fix": with_fix, "language": language}
+    code = f"import sys; sys.path[:] = {sys.path!r}; from loopgrad.confirm import static; static.answer()"
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as result,
+        open(os.devnull, "wb") as nowhere,
+    ):
+        pickle.dump(arguments, given)
+        given.seek(0)
+        debug = bool(os.environ.get("LOOPGRAD_DEBUG"))
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdin=given, stdout=result, stderr=None if debug else nowhere
+        )
+        deadline = time.monotonic() + LONGEST
+        while process.poll() is None:
+            if time.monotonic() > deadline or (cancel is not None and cancel.is_set()):
+                process.kill()
+                process.wait()
+                raise CheckError(f"it was ended after {LONGEST:g} seconds")
+            time.sleep(0.02)
+        result.seek(0)
+        try:
+            checked: Checked = pickle.load(result)
+        except (EOFError, pickle.UnpicklingError):
+            raise CheckError(f"it ended with status {process.returncode}") from None
+        return checked
+
+
+def answer() -> None:
+    """The other process."""
+    checked = check_here(**pickle.load(sys.stdin.buffer))
+    pickle.dump(checked, sys.stdout.buffer)
+
+
+def check_here(files: list[str], *, with_fix: bool, language: str = "en") -> Checked:
     """Checks files, and with ``with_fix`` makes the preferred fixes in memory."""
     from loopgrad.checker import Checker, merge
     from loopgrad.config import Config

@@ -45,12 +45,14 @@ class WorkerError(Exception):
 
 @dataclass
 class _Item:
+    #: A new one each time it is sent: the worker may have been told to stop the one before.
     number: int
     job: wire.Job
     priority: Priority
     key: Hashable
     future: asyncio.Future[Any]
     on_start: Callable[[], None]
+    order: int = 0
     #: Told to stop, and not to be done again.
     dropped: bool = False
     #: Told to stop in favour of a more urgent one.
@@ -90,7 +92,9 @@ class AnalysisQueue:
         """Queues a job. Its future is cancelled when a newer job of the same key comes."""
         loop = asyncio.get_running_loop()
         number = next(self._numbers)
-        item = _Item(number, job, priority, number if key is None else key, loop.create_future(), on_start)
+        item = _Item(
+            number, job, priority, number if key is None else key, loop.create_future(), on_start, number
+        )
         item.future.add_done_callback(lambda future: self._abandoned(item))
         self.cancel(item.key)
         self._waiting.append(item)
@@ -148,7 +152,7 @@ class AnalysisQueue:
                 await self._wake.wait()
                 continue
             self.busy(True)
-            item = min(self._waiting, key=lambda item: (item.priority, item.number))
+            item = min(self._waiting, key=lambda item: (item.priority, item.order))
             self._waiting.remove(item)
             self._running = item
             try:
@@ -175,8 +179,7 @@ class AnalysisQueue:
         if item.future.done():
             return
         if done.cancelled:
-            item.preempted = False
-            self._waiting.append(item)
+            self._again(item)
         elif done.error:
             self._fail(item, done.error)
         else:
@@ -207,11 +210,15 @@ class AnalysisQueue:
         if item.future.done():
             return
         if item.preempted:
-            item.preempted = False
-            self._waiting.append(item)
+            self._again(item)
         else:
             self._deaths += 1
             self._fail(item, "the analysis ended its process")
+
+    def _again(self, item: _Item) -> None:
+        item.number = next(self._numbers)
+        item.preempted = False
+        self._waiting.append(item)
 
     @staticmethod
     def _fail(item: _Item, reason: str) -> None:

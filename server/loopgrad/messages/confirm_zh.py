@@ -53,6 +53,7 @@ MESSAGES = {
     "confirm.text.finding": "{place} 处的 {code}：{status}",
     "confirm.text.fixed-proven": "修复已得到证明：",
     "confirm.text.fixed-unproven": "修复未得到证明：",
+    "confirm.text.no-check": "loopgrad: 无法检查运行过的文件：{reason}",
     "confirm.text.no-fix": "没有可证明的首选修复。",
     "confirm.text.no-longer": "不再训练：{names}",
     "confirm.text.still": "原来训练的全部仍在训练（{count} 个参数）",

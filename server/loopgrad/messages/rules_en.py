@@ -373,6 +373,7 @@ MESSAGES = {
     "fix.this": "this value",
     "fix.detach.store": "Detach {names} at the store",
     "fix.detach.end": "Detach {names} after the backward()",
+    "fix.detach.end-again": "Detach {names} after the backward() and let it require a gradient anew",
     "fix.detach.own": "Detach the old {names} where the new value is computed from it",
     "fix.detach.start": "Detach {names} before the next use",
     "fix.detach.use": "Detach {names} where the old value is used",
@@ -399,7 +400,10 @@ MESSAGES = {
     "fix.recompute.uncached": "Compute it each time that it is read, without a cache",
     "fix.sum-losses": "Call backward() once, on the sum of '{first}' and '{second}'",
     "fix.reorder.build": "Compute {names} after the step of line {line}, from the weights as they are then",
-    "fix.reorder.step": "Take the step after the backward() of line {line}, so that both losses see the same weights",
+    "fix.reorder.step": (
+        "Take the step after the backward() of line {line}, so that both losses see the same weights (the step "
+        "then uses the gradients of both)"
+    ),
     "fix.remove-retain-graph": "Remove retain_graph=True",
     "fix.and-remove-retain-graph": "{title}, and remove retain_graph=True",
     "fix.keep-graph.call": "Remove {what}(), so that the graph goes on",

@@ -13,6 +13,8 @@ MOST_NAMES = 3
 def names(of: Sequence[str]) -> Message:
     """``'a'``, ``'a' and 'b'``, ``'a', 'b' and 'c'``, ``'a', 'b' and 4 more``."""
     several = tuple(quotable(name) for name in dict.fromkeys(of))
+    if not several:
+        return Message.of("fix.this")
     if len(several) == 1:
         return Message.of("names.one", a=several[0])
     if len(several) == 2:

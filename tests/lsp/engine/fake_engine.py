@@ -33,7 +33,9 @@ def check(source: SourceFile, provider: Provider, select: frozenset[str]) -> Fil
             sum(range(1000))
     result = FileResult(source.path)
     statements = {
-        node.lineno: node for node in ast.walk(source.tree) if isinstance(node, ast.stmt) and hasattr(node, "lineno")
+        node.lineno: node
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.stmt) and hasattr(node, "lineno")
     }
     for number, line in enumerate(source.lines, 1):
         found = _FINDS.search(line)
@@ -50,9 +52,7 @@ def check(source: SourceFile, provider: Provider, select: frozenset[str]) -> Fil
     return result
 
 
-def _finding(
-    source: SourceFile, provider: Provider, node: ast.stmt, code: str, words: str
-) -> Finding | None:
+def _finding(source: SourceFile, provider: Provider, node: ast.stmt, code: str, words: str) -> Finding | None:
     options = dict(word.partition("=")[::2] for word in words.split())
     fix = options.get("fix", ".detach()")
     value = getattr(node, "value", None) or node
@@ -98,7 +98,9 @@ def _finding(
 
 
 def _plain(code: str, path: str, where: Range) -> Finding:
-    return Finding(code, "plain", "warning", "possible", "second-backward", Message.of(f"rule.{code}"), path, where)
+    return Finding(
+        code, "plain", "warning", "possible", "second-backward", Message.of(f"rule.{code}"), path, where
+    )
 
 
 def _step(role: str, source: SourceFile, line: int, iteration: int) -> TraceStep:

@@ -22,10 +22,12 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
-from ..syntax import Function, Loop
+from ..syntax import Function, Loop, names_read, targets_of
 from ..words import names
+from . import moves
 from .edits import File, distinct, request
 from .nograd import HEADER, wrap_all
+from .shapes import cut_text
 from .stores import Store, names_of, stores
 
 Plan = tuple[str, list[Step]]
@@ -39,10 +41,33 @@ def detaching(seen: Observation, context: Context) -> list[FixRequest]:
     """The requests for an observation with carriers, also for growth and for a modified graph."""
     carriers = stores(seen.carriers, context)
     found: list[FixRequest] = []
-    for place, steps in plans(carriers, seen, context):
-        found += request("detach", title(place, carriers), steps)
-    found += request("no_grad", Message.of("fix.no_grad.store", names=names(names_of(carriers))), _no_grad(carriers))
-    return found
+    for group in (with_siblings(carriers), carriers):
+        for place, steps in plans(group, seen, context):
+            found += request("detach", title(place, group), steps)
+        if len(group) == len(carriers):
+            break
+    several = names(names_of(carriers))
+    found += request("no_grad", Message.of("fix.no_grad.store", names=several), _no_grad(carriers))
+    anew = Message.of("fix.recompute.uncached")
+    for store in carriers:
+        for steps in moves.uncached([store.site], context):
+            found.insert(0, FixRequest("recompute", anew, tuple(steps)))
+    again = at_end(carriers, seen, context, ".detach().requires_grad_()") if carriers else None
+    return [*found, *request("detach", Message.of("fix.detach.end-again", names=several), again)]
+
+
+def with_siblings(carriers: list[Store]) -> list[Store]:
+    """The carriers, and what their statements store beside them for the next iteration too: ``h`` and ``c``."""
+    found = list(carriers)
+    for store in carriers:
+        statement = store.statement
+        if not isinstance(statement, ast.Assign) or store.kind == "append":
+            continue
+        for target in targets_of(statement):
+            kept = isinstance(target, ast.Attribute) or ast.unparse(target) in names_read(statement.value)
+            if kept and all(ast.unparse(target) != other.name for other in found):
+                found.append(store.sibling(target))
+    return sorted(found, key=lambda store: (store.site.line, getattr(store.node, "col_offset", 0)))
 
 
 def title(place: str, carriers: list[Store]) -> Message:
@@ -74,7 +99,7 @@ def plans(carriers: list[Store], seen: Observation, context: Context) -> Iterato
     if not carriers:
         yield "use", _at_uses(carriers, seen, context)
         return
-    ordered: list[Plan | None] = [("store", at_store(carriers) or [])]
+    ordered: list[Plan | None] = [("store", at_store(carriers) or []), ("store", at_given_value(carriers))]
     later = [
         ("end", at_end(carriers, seen, context) or []),
         ("own", at_own_use(carriers)),
@@ -127,9 +152,25 @@ def at_store(carriers: list[Store]) -> list[Step] | None:
     return steps
 
 
-def assignments(group: list[Store]) -> str:
+def at_given_value(carriers: list[Store]) -> list[Step]:
+    """Where a function stores what it is given, which may be None."""
+    steps: list[Step] = []
+    for store in carriers:
+        value = store.value()
+        if not isinstance(value, ast.Name) or not isinstance(store.function, Function):
+            return []
+        if all(each.arg != value.id for each in store.function.args.args):
+            return []
+        text = cut_text("{0}", store.shape, store.file)
+        if text is None:
+            return []
+        steps.append(store.file.step("replace", value, f"{{0}} if {{0}} is None else {text}"))
+    return steps
+
+
+def assignments(group: list[Store], suffix: str = ".detach()") -> str:
     """The statements that cut a group of names: ``h, c = h.detach(), c.detach()`` where that is short."""
-    lines = list(dict.fromkeys(line for store in group if (line := store.assignment()) is not None))
+    lines = list(dict.fromkeys(line for store in group if (line := store.assignment(suffix)) is not None))
     pairs = [line.split(" = ", 1) for line in lines]
     if len(pairs) in (2, 3) and all(right == f"{left}.detach()" for left, right in pairs):
         joined = f"{', '.join(left for left, _ in pairs)} = {', '.join(right for _, right in pairs)}"
@@ -138,11 +179,13 @@ def assignments(group: list[Store]) -> str:
     return "\n".join(lines)
 
 
-def at_end(carriers: list[Store], seen: Observation, context: Context) -> list[Step] | None:
+def at_end(
+    carriers: list[Store], seen: Observation, context: Context, suffix: str = ".detach()"
+) -> list[Step] | None:
     """Behind the backward: at the end of the loop's body if every iteration runs it, else right below it."""
     if any(store.assignment() is None for store in carriers):
         return None
-    text = assignments(carriers)
+    text = assignments(carriers, suffix)
     raised = seen.raised if seen.raised is not None else _backward_in(seen, context)
     loop = _loop(seen, context)
     file = carriers[0].file

@@ -7,7 +7,6 @@ A ``detach()`` goes, a ``no_grad`` block is dissolved, ``item()`` goes. What has
 from __future__ import annotations
 
 import ast
-import textwrap
 
 from loopgrad.analysis.observe import Observation
 from loopgrad.analysis.where import Site
@@ -16,6 +15,7 @@ from loopgrad.model import FixRequest, Message, Step
 from ..context import Context
 from ..syntax import Function, calls_in, method_name
 from .edits import File, distinct, request
+from .moves import dissolved
 
 _STRIPPED = ("detach", "item", "tolist", "detach_")
 
@@ -110,23 +110,11 @@ _ON = "torch.enable_grad()"
 
 
 def _dissolved(node: ast.With, file: File) -> list[Step]:
-    """The body in place of the block. Texts over several lines would move with it: then it stays."""
+    """The body in place of the block."""
     if len(node.items) != 1 or node.items[0].optional_vars is not None:
         return []
-    source = file.context.file(file.path)
-    if source is None or node.body[0].lineno == node.lineno or _has_long_text(node):
-        return []
-    last = node.body[-1].end_lineno or node.body[-1].lineno
-    lines = [source.line(number) for number in range(node.body[0].lineno, last + 1)]
-    text = textwrap.dedent("\n".join(lines))
-    return [file.step("insert_before", node, text), file.step("delete", node)]
-
-
-def _has_long_text(node: ast.AST) -> bool:
-    return any(
-        isinstance(each, (ast.Constant, ast.JoinedStr)) and each.lineno != (each.end_lineno or each.lineno)
-        for each in ast.walk(node)
-    )
+    text = dissolved(node, file)
+    return [] if text is None else [file.step("insert_before", node, text), file.step("delete", node)]
 
 
 def _made_leaf(site: Site, context: Context) -> Step | None:

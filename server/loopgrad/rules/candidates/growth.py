@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from loopgrad.analysis.observe import Observation
@@ -37,7 +38,7 @@ def training(seen: Observation, context: Context) -> list[FixRequest]:
     first = [*passed, *stored] if elsewhere else [*stored, *passed]
     again = request("detach", Message.of("fix.detach.again", names=several), _again(carriers))
     rest = detaching(seen, context)
-    found = [*first, *([] if _stacked(carriers) else number), *again, *rest]
+    found = [*first, *([] if _stays_tensor(carriers) else number), *again, *rest]
     return distinct([*released(found, seen, context), *found])
 
 
@@ -69,14 +70,27 @@ def _addend(store: Store) -> ast.expr | None:
     return None
 
 
-def _stacked(carriers: list[Store]) -> bool:
-    """Whether what is stored is put together again as tensors, where numbers would not do."""
-    return any(
-        method_name(call) in ("stack", "cat", "concat", "vstack", "hstack")
-        and any(ast.unparse(argument) == store.name for argument in call.args)
-        for store in carriers
-        for call in calls_in(store.file.tree.tree)
-    )
+#: What is done to tensors alone: where a stored value is used so, a number would not do.
+_OF_TENSORS = frozenset(
+    "item detach cpu numpy tolist backward mean sum stack cat concat vstack hstack unbind unsqueeze to size".split()
+)
+
+
+def _stays_tensor(carriers: list[Store]) -> bool:
+    """Whether what is stored is used as a tensor later."""
+    roots = {re.split(r"[\[(]", store.name)[0] for store in carriers}
+    for store in carriers:
+        for node in ast.walk(store.file.tree.tree):
+            read: list[ast.AST] = []
+            if isinstance(node, ast.Call) and method_name(node) in _OF_TENSORS:
+                read = [*node.args, node.func]
+            if any(
+                isinstance(each, (ast.Name, ast.Attribute)) and ast.unparse(each) in roots
+                for part in read
+                for each in ast.walk(part)
+            ):
+                return True
+    return False
 
 
 def _again(carriers: list[Store]) -> list[Step]:

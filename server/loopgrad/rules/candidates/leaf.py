@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from loopgrad.analysis.observe import Observation
 from loopgrad.model import FixRequest, Message
 
@@ -10,10 +12,17 @@ from . import nograd
 from .edits import File, distinct, request
 
 
+def _changes_only(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but the change: what it computes besides would lose its graph."""
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(target, ast.Subscript) for target in statement.targets)
+    return isinstance(statement, (ast.AugAssign, ast.Expr))
+
+
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
     file = File(context, context.path(seen.site))
     statement = file.tree.statement(seen.site.node)
-    if statement is None:
+    if statement is None or not _changes_only(statement):
         return []
     wrapped = nograd.wrap_all([(file, statement)])
     title = Message.of("fix.no_grad.change")

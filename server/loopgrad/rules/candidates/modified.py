@@ -11,8 +11,8 @@ from loopgrad.model import FixRequest, Message
 
 from ..context import Context
 from ..words import names
-from . import outside, retain
-from .carried import detaching
+from . import nograd, outside, retain
+from .carried import at_store, detaching
 from .edits import File, distinct, request
 from .shared import first_reads, summed
 from .stores import stores
@@ -56,8 +56,10 @@ def _reordered(seen: Observation, context: Context) -> list[FixRequest]:
         title = Message.of("fix.reorder.build", names=what, line=step.lineno)
         found += request("reorder", title, [file.step("move_after", build, other=step)])
     if isinstance(step, ast.Expr) and _before(file, step, backward):
+        # The step then also takes what the second loss leaves in the gradients: offered, never applied unasked.
         title = Message.of("fix.reorder.step", line=backward.lineno)
-        found += request("reorder", title, [file.step("move_after", step, other=backward)])
+        moved = [file.step("move_after", step, other=backward)]
+        found += request("reorder", title, moved, preferable=False)
     return found
 
 
@@ -68,8 +70,12 @@ def _before(file: File, one: ast.stmt, other: ast.stmt) -> bool:
 
 def _within(seen: Observation, context: Context) -> list[FixRequest]:
     """Two losses of one pass: cut the shared value in the first one, or add them up."""
-    found: list[FixRequest] = []
-    for store in stores(seen.carriers, context)[:1]:
+    several = names([carrier.text for carrier in seen.carriers])
+    wrapped = nograd.wrap_building(seen.site, context)
+    found = request("no_grad", Message.of("fix.no_grad.build", names=several), wrapped)
+    carriers = stores(seen.carriers, context)
+    found += request("detach", Message.of("fix.detach.store", names=several), at_store(carriers))
+    for store in carriers[:1]:
         for steps in first_reads(store, seen, context):
             found += request("detach", Message.of("fix.detach.first-loss", names=names([store.name])), steps)
     return [*found, *summed(seen, context)]

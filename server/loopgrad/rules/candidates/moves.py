@@ -7,13 +7,14 @@ so a few sets are proposed: the statement alone, with what it is made of, with w
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 
 from loopgrad.analysis.where import Site
 from loopgrad.model import Step
 
 from ..context import Context
-from ..syntax import Function, Loop, calls_method, method_name, names_read, targets_of
+from ..syntax import Function, Loop, calls_in, calls_method, method_name, names_read, targets_of
 from .edits import File
 
 #: Calls that make what must be made once: leaves, modules, optimizers, data.
@@ -25,10 +26,12 @@ _ONCE = frozenset(
 
 def into_loop(sites: list[Site], loop_site: Site | None, context: Context) -> Iterator[list[Step]]:
     """Sets of statements to move to the start of the loop's body, the smallest first."""
-    if loop_site is None or not isinstance(loop_site.node, Loop):
+    if loop_site is None:
         return
     file = File(context, context.path(loop_site))
-    loop = loop_site.node
+    loop = _body(loop_site, file)
+    if loop is None:
+        return
     building: list[ast.stmt] = []
     block: list[ast.stmt] = []
     outer: ast.stmt = loop
@@ -50,6 +53,20 @@ def into_loop(sites: list[Site], loop_site: Site | None, context: Context) -> It
         if chosen not in seen:
             seen.append(chosen)
             yield [file.step("move_into_body", each, other=loop) for each in chosen]
+
+
+def _body(loop_site: Site, file: File) -> ast.stmt | None:
+    """The loop, or the local function that a call runs several times: an optimizer's closure."""
+    node = loop_site.node
+    if isinstance(node, (*Loop, *Function)):
+        return node
+    if isinstance(node, ast.Call):
+        passed = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        function = file.tree.function(node)
+        for each in ast.walk(function or file.tree.tree):
+            if isinstance(each, ast.FunctionDef) and each.name in passed and each is not function:
+                return each
+    return None
 
 
 def with_sources(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stmt]:
@@ -199,7 +216,49 @@ def uncached(sites: list[Site], context: Context) -> Iterator[list[Step]]:
     for site in sites:
         file = File(context, context.path(site))
         function = file.tree.function(site.node)
-        for decorator in function.decorator_list if function is not None else ():
-            text = ast.unparse(decorator)
-            if text.split(".")[-1] == "cached_property":
+        if function is None:
+            continue
+        for decorator in function.decorator_list:
+            if ast.unparse(decorator).split(".")[-1] == "cached_property":
                 yield [file.step("replace", decorator, "property")]
+        for call in calls_in(file.tree.tree):
+            if len(call.args) == 1 and _is_cache(call.func) and ast.unparse(call.args[0]).split(".")[-1] == function.name:
+                yield [file.step("replace", call, file.source(call.args[0]))]
+        yield from _unguarded(site, file)
+
+
+def _is_cache(node: ast.expr) -> bool:
+    """``lru_cache(maxsize=None)`` or ``functools.cache``."""
+    callee = node.func if isinstance(node, ast.Call) else node
+    return ast.unparse(callee).split(".")[-1] in ("lru_cache", "cache")
+
+
+def _unguarded(site: Site, file: File) -> Iterator[list[Step]]:
+    """``if key not in cache: cache[key] = f(x)`` without its condition."""
+    statement = file.tree.statement(site.node)
+    guard = file.tree.parent(statement) if statement is not None else None
+    if not isinstance(statement, ast.Assign) or not isinstance(guard, ast.If) or guard.orelse:
+        return
+    test = guard.test
+    kept = ast.unparse(statement.targets[0]).split("[")[0]
+    asks = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.NotIn)) and kept in ast.unparse(test)
+    text = dissolved(guard, file)
+    if asks and text is not None and len(guard.body) == 1:
+        yield [file.step("insert_before", guard, text), file.step("delete", guard)]
+
+
+def dissolved(node: ast.With | ast.If, file: File) -> str | None:
+    """The body of a block as text of its own. A string over several lines would move with it: then None."""
+    source = file.context.file(file.path)
+    if source is None or node.body[0].lineno == node.lineno or _has_long_text(node):
+        return None
+    last = node.body[-1].end_lineno or node.body[-1].lineno
+    lines = [source.line(number) for number in range(node.body[0].lineno, last + 1)]
+    return textwrap.dedent("\n".join(lines))
+
+
+def _has_long_text(node: ast.AST) -> bool:
+    return any(
+        isinstance(each, (ast.Constant, ast.JoinedStr)) and each.lineno != (each.end_lineno or each.lineno)
+        for each in ast.walk(node)
+    )

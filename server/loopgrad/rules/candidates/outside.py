@@ -9,6 +9,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
+from ..syntax import calls_method
 from ..words import names
 from . import moves, nograd
 from .carried import at_store
@@ -21,11 +22,14 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
 
 
 def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:
-    """Where no optimizer steps what is behind the graph, the graph is not wanted; else it is wanted anew."""
+    """Where no optimizer steps what is behind the graph, the graph is not wanted; else it is wanted anew.
+
+    To compute much anew comes last: what is computed from batches of data belongs where it is.
+    """
     never = _not_recorded(seen, context)
     anew = _computed_anew(seen, context)
-    ordered = [*anew, *never] if seen.facts.get("held", True) else [*never, *anew]
-    return [*ordered, *_cut(seen, context)]
+    first = [*anew[:1], *never] if seen.facts.get("held", True) else [*never, *anew[:1]]
+    return [*first, *_cut(seen, context), *anew[1:]]
 
 
 def _places(seen: Observation, context: Context) -> list[Site]:
@@ -45,7 +49,13 @@ def _not_recorded(seen: Observation, context: Context) -> list[FixRequest]:
     for site in _places(seen, context):
         steps += [step for step in nograd.wrap_building(site, context) if step not in steps]
     title = Message.of("fix.no_grad.build", names=_named(seen, seen.site))
-    return request("no_grad", title, _merged(steps))
+    found = request("no_grad", title, _merged(steps))
+    function = context.tree_of(seen.site).function(seen.site.node)
+    if function is not None and not calls_method(function, "backward", "step", "zero_grad"):
+        title = Message.of("fix.no_grad.function", name=function.name)
+        if function.name != "forward":
+            found += request("no_grad", title, nograd.decorate(seen.site, context))
+    return found
 
 
 def _merged(steps: list[Step]) -> list[Step]:
@@ -68,7 +78,9 @@ def _computed_anew(seen: Observation, context: Context) -> list[FixRequest]:
     loop = seen.facts.get("loop_site")
     title = Message.of("fix.move-into-loop", names=_named(seen, seen.site))
     places = _places(seen, context)
-    for steps in moves.into_loop(places, loop if isinstance(loop, Site) else None, context):
+    # A place may lie in a constructor: the statement to move is the one that calls it, beside the loop.
+    above = context.sites(seen.facts.get("beside"))
+    for steps in moves.into_loop([*above, *places], loop if isinstance(loop, Site) else None, context):
         found += request("move-into-loop", title, steps)
     recompute = Message.of("fix.recompute.property", names=_named(seen, seen.site))
     for site in places:
@@ -94,9 +106,22 @@ def _cut(seen: Observation, context: Context) -> list[FixRequest]:
 
 
 def _at_reads(seen: Observation, carriers: list[Store], context: Context) -> list[FixRequest]:
-    steps: list[Step] = []
-    for site in context.sites(seen.facts.get("uses")):
-        for store in carriers:
-            if store.file.path == context.path(site):
-                steps += store.cut_reads(site.node)
-    return request("detach", Message.of("fix.detach.use", names=names(names_of(carriers))), steps)
+    """Where the engine saw the value used; else where the function with the backward reads it."""
+    title = Message.of("fix.detach.use", names=names(names_of(carriers)))
+    places = [(context.path(site), site.node) for site in context.sites(seen.facts.get("uses"))]
+    found = request("detach", title, _reads(carriers, places))
+    if not found and seen.raised is not None:
+        function = context.tree_of(seen.raised).function(seen.raised.node)
+        if function is not None:
+            found = request("detach", title, _reads(carriers, [(context.path(seen.raised), function)]))
+    return found
+
+
+def _reads(carriers: list[Store], places: list[tuple[str, ast.AST]]) -> list[Step]:
+    return [
+        step
+        for path, node in places
+        for store in carriers
+        if store.file.path == path
+        for step in store.cut_reads(node)
+    ]

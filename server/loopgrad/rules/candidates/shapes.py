@@ -19,11 +19,15 @@ def is_tensor(shape: Any) -> bool:
     return shape in ("tensor", "unknown")
 
 
-def cut_text(name: str, shape: Any, file: File, depth: int = 0, suffix: str = ".detach()") -> str | None:
+def cut_text(
+    name: str, shape: Any, file: File | None, depth: int = 0, suffix: str = ".detach()"
+) -> str | None:
     """An expression that is ``name`` with each tensor in it cut, in the same nesting; None if unknown how.
 
     >>> cut_text("state", ("tuple", "tensor", "tensor"), None)
     'tuple(part.detach() for part in state)'
+    >>> cut_text("memory", ("dict", "tensor", "other"), None)
+    '{key: value.detach() if torch.is_tensor(value) else value for key, value in memory.items()}'
     """
     if is_tensor(shape):
         return f"{name}{suffix}"
@@ -31,16 +35,15 @@ def cut_text(name: str, shape: Any, file: File, depth: int = 0, suffix: str = ".
         return None
     kind, parts = shape[0], list(shape[1:])
     if kind == "object":
-        return _tuple_object(name, shape[1], file, suffix)
-    inner = _common(parts)
-    part = _PARTS[depth] if kind != "dict" else "value"
+        return _tuple_object(name, shape[1], file, depth, suffix)
+    inner, others = _common(parts)
+    part = "value" if kind == "dict" and depth == 0 else _PARTS[depth]
     cut = cut_text(part, inner, file, depth + 1, suffix)
     if cut is None:
         return None
-    if any(each == "other" for each in parts):
-        cut = f"{cut} if torch.is_tensor({part}) else {part}" if is_tensor(inner) else None
-        if cut is None:
-            return None
+    if others:
+        # What is no tensor stays: numbers in a dictionary, layers without a state.
+        cut = f"{cut} if torch.is_tensor({part}) else {part}" if is_tensor(inner) else f"{part} and {cut}"
     if kind == "tuple":
         return f"tuple({cut} for {part} in {name})"
     if kind == "list":
@@ -50,22 +53,26 @@ def cut_text(name: str, shape: Any, file: File, depth: int = 0, suffix: str = ".
     return None
 
 
-def _common(parts: list[Any]) -> Any:
-    """The nesting that all parts share, those left aside that are no tensors."""
+def _common(parts: list[Any]) -> tuple[Any, bool]:
+    """The nesting that the parts share, and whether others are among them."""
     wanted = [each for each in parts if each != "other"]
     if not wanted:
-        return "other"
-    first = wanted[0]
-    if all(each == first or (is_tensor(each) and is_tensor(first)) for each in wanted):
-        return first
-    return "other"
+        return "other", False
+    first = next((each for each in wanted if is_tensor(each)), wanted[0])
+    alike = [each for each in wanted if _like(each, first)]
+    return first, len(alike) < len(parts)
 
 
-def _tuple_object(name: str, cls: str, file: File | None, suffix: str) -> str | None:
+def _like(one: Any, other: Any) -> bool:
+    return one == other or (is_tensor(one) and is_tensor(other))
+
+
+def _tuple_object(name: str, cls: str, file: File | None, depth: int, suffix: str) -> str | None:
     """A namedtuple is made anew from its cut parts; how another object is made is not known."""
     if file is None or not is_namedtuple(cls, file.tree.tree):
         return None
-    return f"{cls}(*(part{suffix} for part in {name}))"
+    part = _PARTS[depth]
+    return f"{cls}(*({part}{suffix} for {part} in {name}))"
 
 
 def is_namedtuple(cls: str, tree: ast.Module) -> bool:
@@ -88,9 +95,9 @@ def cut_value(
     if isinstance(value, ast.Dict):
         return _each(value.values, parts, file, suffix)
     if isinstance(value, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-        return cut_value(value.elt, _common(parts) if parts else "tensor", file, suffix)
+        return cut_value(value.elt, _common(parts)[0] if parts else "tensor", file, suffix)
     if isinstance(value, ast.DictComp):
-        return cut_value(value.value, _common(parts) if parts else "tensor", file, suffix)
+        return cut_value(value.value, _common(parts)[0] if parts else "tensor", file, suffix)
     if isinstance(value, ast.IfExp) and is_tensor(shape):
         return _branches(value, shape, file, suffix)
     if isinstance(value, ast.Constant):
@@ -98,10 +105,7 @@ def cut_value(
     if is_tensor(shape):
         return [file.append(value, suffix)]
     text = cut_text("{0}", shape, file, suffix=suffix)
-    # A comprehension's own braces would be taken for the place of what was there.
-    if text is None or text.startswith("{key"):
-        return None
-    return [file.step("replace", value, text)]
+    return None if text is None else [file.step("replace", value, text)]
 
 
 def _branches(value: ast.IfExp, shape: Any, file: File, suffix: str) -> list[Any] | None:

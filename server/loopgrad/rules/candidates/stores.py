@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from loopgrad.analysis.observe import Carrier
+from loopgrad.analysis.where import Site
 from loopgrad.model import Step
 
 from ..context import Context
@@ -43,6 +44,12 @@ class Store:
         self.statement: ast.stmt | None = (
             stmt if isinstance(stmt, ast.stmt) else self.file.tree.statement(self.node)
         )
+
+    def sibling(self, target: ast.expr) -> Store:
+        """What the same statement stores in another target, taken for a value of the same nesting."""
+        site = Site(self.site.file, target, self.site.stmt, self.site.func)
+        kind = "attribute" if isinstance(target, ast.Attribute) else "name"
+        return Store(Carrier(ast.unparse(target), site, self.shape, kind), self.file.context)
 
     @property
     def function(self) -> ast.AST | None:

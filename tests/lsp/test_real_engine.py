@@ -1,0 +1,46 @@
+"""The server with Loopgrad's own engine, on the two programs of ``examples/``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.asyncio
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("name", ["encoded_features", "admm_denoiser"])
+async def test_an_example_from_open_to_mended(start, tmp_path, name):
+    file = tmp_path / f"{name}.py"
+    file.write_text((EXAMPLES / f"{name}.py").read_text(encoding="utf-8"), encoding="utf-8")
+    editor = await start(engine=False)
+    document = editor.open(file)
+    await editor.until(lambda: editor.diagnostics(document))
+    finding = editor.diagnostics(document)[0]
+    assert finding.related_information
+    hint = next(each for each in editor.diagnostics(document, hints=True) if each.severity == 4)
+    assert "backward" in editor.texts[document].split("\n")[hint.range.start.line]
+    actions = await editor.actions(document, hint.range.start.line + 1, ["quickfix"])
+    fix = actions[0]
+    assert fix.is_preferred
+    editor.apply((await editor.resolve(fix)).edit)
+    editor.save(document)
+    await editor.until(lambda: not editor.diagnostics(document, hints=True))
+
+
+async def test_the_mended_example_has_none(start):
+    editor = await start(engine=False)
+    document = editor.open(EXAMPLES / "admm_denoiser_fixed.py")
+    await editor.until_codes(document)
+
+
+async def test_half_typed_real_code(start, tmp_path):
+    text = (EXAMPLES / "admm_denoiser.py").read_text(encoding="utf-8")
+    editor = await start(engine=False, settings={"lint": {"run": "onType", "debounce": 0}})
+    document = editor.open(tmp_path / "a.py", text)
+    await editor.until(lambda: editor.diagnostics(document))
+    codes = editor.codes(document)
+    version = editor.edit(document, (0, 0), (0, 0), "x = (\n")
+    await editor.until_codes(document, *codes, version=version)
