@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -75,7 +76,7 @@ def capabilities(**changes: Any) -> types.ClientCapabilities:
 
 def _function(handler: Any) -> Any:
     """pygls notes things on handlers, which methods do not take."""
-    return handler if not hasattr(handler, "__self__") else lambda params: handler(params)
+    return functools.partial(handler) if hasattr(handler, "__self__") else handler
 
 
 def converter() -> Any:

@@ -18,8 +18,8 @@ async def test_an_example_from_open_to_mended(start, tmp_path, name):
     editor = await start(engine=False)
     document = editor.open(file)
     await editor.until(lambda: editor.diagnostics(document))
-    finding = editor.diagnostics(document)[0]
-    assert finding.related_information
+    finding = next(each for each in editor.diagnostics(document) if each.severity == 1)
+    assert len(finding.related_information) >= 3
     hint = next(each for each in editor.diagnostics(document, hints=True) if each.severity == 4)
     assert "backward" in editor.texts[document].split("\n")[hint.range.start.line]
     actions = await editor.actions(document, hint.range.start.line + 1, ["quickfix"])
@@ -27,12 +27,12 @@ async def test_an_example_from_open_to_mended(start, tmp_path, name):
     assert fix.is_preferred
     editor.apply((await editor.resolve(fix)).edit)
     editor.save(document)
-    await editor.until(lambda: not editor.diagnostics(document, hints=True))
+    await editor.until(lambda: {each.severity for each in editor.diagnostics(document, hints=True)} <= {3})
 
 
-async def test_the_mended_example_has_none(start):
+async def test_a_mended_example_has_no_error(start):
     editor = await start(engine=False)
-    document = editor.open(EXAMPLES / "admm_denoiser_fixed.py")
+    document = editor.open(EXAMPLES / "encoded_features_fixed.py")
     await editor.until_codes(document)
 
 

@@ -67,8 +67,8 @@ def test_positions_beyond_the_text():
 
 
 def test_lines_move_with_the_text():
-    old, new = ["a", "b", "c", "d"], ["new", "a", "b", "C", "d"]
-    shift = LineShift.between(old, new)
+    old = ["a", "b", "c", "d"]
+    shift = LineShift.between(old, ["new", "a", "b", "c", "d"])
     assert [shift.line(number) for number in (1, 4)] == [2, 5]
     shift = LineShift.between(old, ["a", "x", "y", "d"])
     assert [shift.line(number) for number in (1, 2, 3, 4)] == [1, 2, 3, 4]

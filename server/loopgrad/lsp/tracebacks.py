@@ -66,9 +66,14 @@ def read_traceback(text: str) -> Traceback:
 
 
 def _after(text: str, end: int) -> str:
-    """The source line under a frame, or at its arrow."""
-    following = text[end:].split("\n")[1:]
-    arrow = next((match for line in following[:8] if (match := _ARROW.match(line))), None)
-    if arrow is not None:
-        return arrow["text"].strip()
-    return following[0].strip() if following and following[0].startswith("    ") else ""
+    """The source line under a frame: Python's next line, or the one of IPython's that has the arrow."""
+    following = text[end:].split("\n")[1:9]
+    for line in following:
+        arrow = _ARROW.match(line)
+        if arrow is not None:
+            return arrow["text"].strip()
+        if line.startswith("    ") and not line.lstrip()[:1].isdigit():
+            return line.strip()
+        if not line.startswith(" "):
+            break
+    return ""

@@ -54,6 +54,16 @@ class Plan:
         self.seq = rt.seq
         self.seen = dict(rt.moduli)
 
+    def most(self, known: bool | None) -> int:
+        """How often a ``while`` runs whose test is true for sure (or unknown, None)."""
+        if known is None:
+            return self.base
+        rt = self.rt
+        if rt.seq == self.seq and not rt.trying:
+            return LIGHT_TRIPS
+        flips = [k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k <= 12]
+        return max(self.full, *(k + 2 for k in flips)) if flips and self.depth < 2 else self.full
+
     def next(self, i: int, length: int | None) -> int | None:
         """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""
         following = i + 1
@@ -185,12 +195,10 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                 known = rt.known(test(f), test_site)
                 if known is False:
                     break
-                if i >= plan.base and (
-                    known is None or plan.next(i, None if rt.seq != plan.seq else LIGHT_TRIPS) is None
-                ):
-                    if known is None or rt.seq != plan.seq and i >= plan.full or i >= LIGHT_TRIPS:
-                        cut = True
-                        break
+                if i >= plan.most(known):
+                    cut = True
+                    break
+                rt.steps += 1
                 rt.where = Where(parent, None, loop, i + 1)
                 if counters:
                     before = numbers(f, counters)

@@ -191,6 +191,8 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
         if exc is None and f.rt.error is not None:
             raise f.rt.error
         value = exc(f) if exc is not None else None
+        if type(value) in CONST and value is not None:
+            raise Raised("TypeError")
         raise Raised(f.rt.shared.classes.exception_name(value), value)
 
     return run

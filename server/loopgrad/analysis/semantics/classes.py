@@ -420,7 +420,7 @@ def exception_value(rt: Any, error: Raised) -> Any:
     if type(error.value) is Class:
         return instantiate(rt, error.value, [], {}, rt.current)
     if error.value is None:
-        text = "" if error.kind in ("StopIteration", "KeyError") else rt.fresh(rt.current, "str")
+        text = "" if error.kind == "StopIteration" else rt.fresh(rt.current, "str")
         error.value = exception(error.kind, (text,) if text != "" else ())
     return error.value
 

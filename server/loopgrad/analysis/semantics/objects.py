@@ -32,6 +32,7 @@ from ..values import (
 )
 from ..where import Site
 from . import builtins_model, containers
+from .classes import EXCEPTIONS
 from .iteration import generator, iterate, listed, unpack
 
 locals_function = Native("locals", lambda rt, site, args, kwargs: LDict(open=True))
@@ -46,7 +47,8 @@ def builtin(rt: Any, name: str) -> Any:
     value = builtins_model.TABLE.get(name, MISSING)
     if value is not MISSING:
         return value
-    return Sym(("global", name))
+    raised = EXCEPTIONS.get(name)
+    return raised if raised is not None else Sym(("global", name))
 
 
 def bind(rt: Any, value: Any, obj: Any, cls: Class, site: Site) -> Any:
@@ -535,6 +537,6 @@ def text(rt: Any, value: Any, as_repr: bool, site: Site) -> Any:
                 return rt.shared.calls.call(rt, Bound(method, value), [], {}, site)
         if value.is_a("exception") and isinstance(value.data, tuple) and not as_repr:
             if len(value.data) == 1:
-                return text(rt, value.data[0], False, site)
+                return text(rt, value.data[0], value.cls.name == "KeyError", site)
             return "" if not value.data else text(rt, value.data, False, site)
     return rt.fresh(site, "str")

@@ -22,7 +22,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
-from ..syntax import Function, Loop, names_read, targets_of
+from ..syntax import Function, Loop, calls_in, method_name, names_read, targets_of
 from ..words import names
 from . import moves
 from .edits import File, distinct, request
@@ -52,8 +52,17 @@ def detaching(seen: Observation, context: Context) -> list[FixRequest]:
     for store in carriers:
         for steps in moves.uncached([store.site], context):
             found.insert(0, FixRequest("recompute", anew, tuple(steps)))
-    again = at_end(carriers, seen, context, ".detach().requires_grad_()") if carriers else None
+    wanted = bool(carriers) and all(asks_gradient(store) for store in carriers)
+    again = at_end(carriers, seen, context, ".detach().requires_grad_()") if wanted else None
     return [*found, *request("detach", Message.of("fix.detach.end-again", names=several), again)]
+
+
+def asks_gradient(store: Store) -> bool:
+    """Whether gradients of the carrier itself are asked for, so that it has to be a leaf that requires one."""
+    return any(
+        method_name(call) == "grad" or (method_name(call) == "requires_grad_" and store.name in ast.unparse(call.func))
+        for call in calls_in(store.scope)
+    )
 
 
 def with_siblings(carriers: list[Store]) -> list[Store]:

@@ -14,7 +14,7 @@ from ..context import Context
 from ..syntax import Function, calls_in, calls_method, method_name
 from ..words import names
 from . import nograd
-from .carried import detaching
+from .carried import asks_gradient, detaching
 from .edits import File, distinct, request
 from .modified import released
 from .stores import Store, names_of, stores
@@ -35,7 +35,8 @@ def training(seen: Observation, context: Context) -> list[FixRequest]:
         for each in request("detach", Message.of("fix.detach.argument", names=names([name])), steps)
     ]
     elsewhere = any(store.scope is not _loop_scope(seen, context) for store in carriers)
-    first = [*passed, *stored] if elsewhere else [*stored, *passed]
+    either = request("detach", Message.of("fix.detach.store", names=several), _if_tensor(carriers))
+    first = [*passed, *stored, *either] if elsewhere else [*stored, *passed]
     again = request("detach", Message.of("fix.detach.again", names=several), _again(carriers))
     rest = detaching(seen, context)
     found = [*first, *([] if _stays_tensor(carriers) else number), *again, *rest]
@@ -53,6 +54,22 @@ def _stored(carriers: list[Store], suffix: str) -> list[Step] | None:
         if here is None:
             return None
         steps += here
+    return steps
+
+
+def _if_tensor(carriers: list[Store]) -> list[Step]:
+    """Where a function stores what it is given, by some callers a number: cut if it is a tensor."""
+    steps: list[Step] = []
+    for store in carriers:
+        value, function = store.value(), store.function
+        if value is None or not isinstance(function, Function):
+            return []
+        given = {each.arg for each in function.args.args[1:]}
+        read = [each for each in ast.walk(value) if isinstance(each, ast.Name) and each.id in given]
+        if not read:
+            return []
+        first = min(read, key=lambda each: (each.lineno, each.col_offset))
+        steps.append(store.file.step("replace", first, "{0}.detach() if torch.is_tensor({0}) else {0}"))
     return steps
 
 
@@ -97,12 +114,7 @@ def _again(carriers: list[Store]) -> list[Step]:
     """A leaf anew: ``.detach().requires_grad_()``, where gradients of the stored value are asked for."""
     steps: list[Step] = []
     for store in carriers:
-        asked = any(
-            method_name(call) == "requires_grad_" and isinstance(call.func, ast.Attribute)
-            and ast.unparse(call.func.value).split(".requires_grad")[0] == store.name
-            for call in calls_in(store.scope)
-        )
-        if not asked and not calls_method(store.scope, "grad"):
+        if not asks_gradient(store):
             return []
         steps += store.cut_here(".detach().requires_grad_()") or []
     return steps

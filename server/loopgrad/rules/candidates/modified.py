@@ -72,9 +72,13 @@ def _within(seen: Observation, context: Context) -> list[FixRequest]:
     """Two losses of one pass: cut the shared value in the first one, or add them up."""
     several = names([carrier.text for carrier in seen.carriers])
     wrapped = nograd.wrap_building(seen.site, context)
-    found = request("no_grad", Message.of("fix.no_grad.build", names=several), wrapped)
+    # Where an optimizer steps what is behind it, a cut takes a gradient away that may be meant.
+    unwanted = seen.facts.get("held") is False
+    title = Message.of("fix.no_grad.build", names=several)
+    found = request("no_grad", title, wrapped, preferable=unwanted)
     carriers = stores(seen.carriers, context)
-    found += request("detach", Message.of("fix.detach.store", names=several), at_store(carriers))
+    title = Message.of("fix.detach.store", names=several)
+    found += request("detach", title, at_store(carriers), preferable=unwanted)
     for store in carriers[:1]:
         for steps in first_reads(store, seen, context):
             found += request("detach", Message.of("fix.detach.first-loss", names=names([store.name])), steps)

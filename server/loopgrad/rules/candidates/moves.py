@@ -73,7 +73,7 @@ def with_sources(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stm
     """The statements and those above that compute what they read, but for what is to be made once."""
     taken = list(chosen)
     for each in reversed(before):
-        if each in taken or not _movable(each):
+        if each in taken or not _movable(each) or _makes_object(each):
             continue
         made = {ast.unparse(target) for target in targets_of(each)}
         if any(made & names_read(other) for other in taken):
@@ -98,14 +98,17 @@ def _movable(statement: ast.stmt) -> bool:
         return False
     if not any(isinstance(each, (ast.Call, ast.BinOp)) for each in ast.walk(statement.value)):
         return False
-    for call in ast.walk(statement.value):
-        if isinstance(call, ast.Call):
-            callee = ast.unparse(call.func)
-            if "optim" in callee or callee.startswith(("nn.", "torch.nn.")) and callee[callee.rfind(".") + 1 :][:1].isupper():
-                return False
-            if any(keyword.arg == "requires_grad" for keyword in call.keywords):
-                return False
-    return method_name(statement.value) not in _ONCE and not calls_method(statement, "Parameter", "requires_grad_")
+    calls = list(calls_in(statement.value))
+    if any(keyword.arg == "requires_grad" for call in calls for keyword in call.keywords):
+        return False
+    if calls and all(method_name(call) in _ONCE or "optim" in ast.unparse(call.func) for call in calls):
+        return False
+    return not calls_method(statement, "Parameter", "requires_grad_")
+
+
+def _makes_object(statement: ast.stmt) -> bool:
+    """Whether a statement makes an object of a class: what is made of modules is moved, modules are not."""
+    return method_name(getattr(statement, "value", statement))[:1].isupper()
 
 
 # Computed where it is used -------------------------------------------------------------------------------

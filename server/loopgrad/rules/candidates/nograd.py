@@ -71,12 +71,19 @@ def _callee(statement: ast.stmt) -> str | None:
 
 def wrap_building(site: Site, context: Context) -> list[Step]:
     """The statement that builds at a site, with its neighbours, under ``no_grad``."""
-    file = File(context, context.path(site))
-    statement = file.tree.statement(site.node)
-    if statement is None or not isinstance(statement, (*_PLAIN, ast.Return)):
-        return []
-    several = neighbours(file, statement)
-    return [file.step("wrap", several[0], HEADER, several[-1])]
+    return wrap_buildings([site], context)
+
+
+def wrap_buildings(sites: list[Site], context: Context) -> list[Step]:
+    """The statements that build at several sites, each with its neighbours, under as few headers as will do."""
+    found: list[tuple[File, ast.stmt]] = []
+    for site in sites:
+        file = File(context, context.path(site))
+        statement = file.tree.statement(site.node)
+        if statement is not None and isinstance(statement, (*_PLAIN, ast.Return)):
+            found += [(file, each) for each in neighbours(file, statement)]
+    found.sort(key=lambda each: (each[0].path, each[1].lineno))
+    return wrap_all(found)
 
 
 def wrap_loop(site: Site, context: Context) -> list[Step]:

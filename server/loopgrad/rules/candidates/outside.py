@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from loopgrad.analysis.observe import Observation
 from loopgrad.analysis.where import Site
@@ -28,8 +29,33 @@ def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:
     """
     never = _not_recorded(seen, context)
     anew = _computed_anew(seen, context)
-    first = [*anew[:1], *never] if seen.facts.get("held", True) else [*never, *anew[:1]]
-    return [*first, *_cut(seen, context), *anew[1:]]
+    cut = _cut(seen, context)
+    if not seen.facts.get("held", True):
+        return [*never, *anew[:1], *cut, *anew[1:]]
+    if _is_added(seen):
+        # A penalty: as a constant it would do nothing at all.
+        never, cut = ([replace(each, preferable=False) for each in some] for some in (never, cut))
+    # eval() shows that no gradient is meant; else the smaller edit comes first.
+    less = [*never, *cut] if seen.facts.get("evaluating") else [*cut, *never]
+    return [*anew[:1], *less, *anew[1:]]
+
+
+def _is_added(seen: Observation) -> bool:
+    """Whether the value goes into the loss as a summand, alone or times a number."""
+    names_said = {carrier.text for carrier in seen.carriers}
+    for site in seen.facts.get("uses") or ():
+        node = site.node
+        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [side for side in (node.left, node.right) if not isinstance(side, ast.Constant)]
+            if len(sides) != 1:
+                break
+            node = sides[0]
+        if node is not site.node and ast.unparse(node) in names_said:
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+            if {ast.unparse(side) for side in (node.left, node.right)} & names_said:
+                return True
+    return False
 
 
 def _places(seen: Observation, context: Context) -> list[Site]:
@@ -45,32 +71,15 @@ def _named(seen: Observation, site: Site) -> Message:
 
 
 def _not_recorded(seen: Observation, context: Context) -> list[FixRequest]:
-    steps: list[Step] = []
-    for site in _places(seen, context):
-        steps += [step for step in nograd.wrap_building(site, context) if step not in steps]
+    steps = nograd.wrap_buildings(_places(seen, context), context)
     title = Message.of("fix.no_grad.build", names=_named(seen, seen.site))
-    found = request("no_grad", title, _merged(steps))
+    found = request("no_grad", title, steps)
     function = context.tree_of(seen.site).function(seen.site.node)
     if function is not None and not calls_method(function, "backward", "step", "zero_grad"):
         title = Message.of("fix.no_grad.function", name=function.name)
         if function.name != "forward":
             found += request("no_grad", title, nograd.decorate(seen.site, context))
     return found
-
-
-def _merged(steps: list[Step]) -> list[Step]:
-    """Wraps that lie in one another count once."""
-
-    def inside(one: Step, other: Step) -> bool:
-        last, other_last = one.other or one.range, other.other or other.range
-        return (
-            one is not other
-            and one.path == other.path
-            and (other.range.line, -other_last.end_line) <= (one.range.line, -last.end_line)
-            and last.end_line <= other_last.end_line
-        )
-
-    return [step for step in steps if not any(inside(step, other) for other in steps)]
 
 
 def _computed_anew(seen: Observation, context: Context) -> list[FixRequest]:

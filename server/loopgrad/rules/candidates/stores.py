@@ -15,6 +15,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import Step
 
 from ..context import Context
+from ..syntax import method_name
 from .edits import File
 from .shapes import cut_text, cut_value, is_tensor
 
@@ -91,6 +92,8 @@ class Store:
         value = self.value()
         if value is None:
             return None
+        if method_name(self.node) == "extend":
+            return _cut_sequence(value, self.shape, self.file, suffix)
         return cut_value(value, self.shape, self.file, suffix)
 
     def assignment(self, suffix: str = ".detach()") -> str | None:
@@ -143,6 +146,15 @@ def _matching(target: ast.expr, value: ast.expr, node: ast.AST) -> ast.expr | No
         if ast.dump(target) == ast.dump(node):
             return value
     return None
+
+
+def _cut_sequence(value: ast.expr, shape: Any, file: File, suffix: str) -> list[Step] | None:
+    """Cut what a list is extended by: the tensor that is taken apart, or each part."""
+    if isinstance(value, ast.Call) and method_name(value) in ("unbind", "split", "chunk"):
+        return [file.append(value.func.value, suffix)] if isinstance(value.func, ast.Attribute) else None
+    if isinstance(value, (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)) or not is_tensor(shape):
+        return cut_value(value, shape, file, suffix)
+    return [file.step("replace", value, f"[part{suffix} for part in {{0}}]")]
 
 
 def _is_none(node: ast.AST) -> bool:
