@@ -19,8 +19,8 @@ from .shared import FileRecord, Shared
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
 MOST_PATHS = 64
-ENOUGH_STEPS = 7_000
-MOST_STEPS = 20_000
+ENOUGH_STEPS = 4_000
+MOST_STEPS = 15_000
 FILE_STEPS = 60_000
 
 

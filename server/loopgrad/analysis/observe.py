@@ -240,7 +240,12 @@ def carried(
         pairs.append((store, node))
         # `self.h, self.c = state` stores two outputs of one node in one statement.
         for other in node.stores or []:
-            if store is not None and other is not store and other.where is store.where and other.kind == store.kind:
+            if (
+                store is not None
+                and other is not store
+                and other.where is store.where
+                and other.kind == store.kind
+            ):
                 if other.site.stmt is store.site.stmt:
                     pairs.append((other, node))
     named = [(s, n) for s, n in pairs if s is not None]

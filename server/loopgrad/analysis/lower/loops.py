@@ -54,15 +54,16 @@ class Plan:
         self.seq = rt.seq
         self.seen = dict(rt.moduli)
 
-    def most(self, known: bool | None) -> int:
-        """How often a ``while`` runs whose test is true for sure (or unknown, None)."""
+    def most(self, known: bool | None, endless: bool) -> int:
+        """How often a ``while`` runs whose test is true for sure (or unknown, None; ``endless``: ``while True``)."""
         if known is None:
             return self.base
         rt = self.rt
         if rt.seq == self.seq and not rt.trying:
             return LIGHT_TRIPS
         flips = [k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k <= 12]
-        return max(self.full, *(k + 2 for k in flips)) if flips and self.depth < 2 else self.full
+        usual = self.base if endless else self.full
+        return max(usual, *(k + 2 for k in flips)) if flips and self.depth < 2 else usual
 
     def next(self, i: int, length: int | None) -> int | None:
         """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""
@@ -178,6 +179,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
     body = block(node.body, scope)
     orelse = block(node.orelse, scope) if node.orelse else None
     site, test_site = scope.site(node), scope.site(node.test)
+    endless = isinstance(node.test, ast.Constant)
     counters = assigned_numbers(node.body)
 
     def run(f: Frame) -> Any:
@@ -195,7 +197,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                 known = rt.known(test(f), test_site)
                 if known is False:
                     break
-                if i >= plan.most(known):
+                if i >= plan.most(known, endless):
                     cut = True
                     break
                 rt.steps += 1
