@@ -57,6 +57,8 @@ class _Item:
     dropped: bool = False
     #: Told to stop in favour of a more urgent one.
     preempted: bool = False
+    #: A worker went with it before: it may have been dying when the job reached it, so a second one tries.
+    lost: bool = False
 
 
 @dataclass
@@ -205,14 +207,18 @@ class AnalysisQueue:
             stop.cancel()
 
     def _lost(self, item: _Item) -> None:
-        """The worker has gone with a job: that one is not tried again, unless it was stopped for another."""
+        """The worker has gone with a job: that one gets one more worker, and any number if it was only stopped."""
         self._process = None
         if item.future.done():
             return
         if item.preempted:
             self._again(item)
+            return
+        self._deaths += 1
+        if not item.lost:
+            item.lost = True
+            self._again(item)
         else:
-            self._deaths += 1
             self._fail(item, "the analysis ended its process")
 
     def _again(self, item: _Item) -> None:
