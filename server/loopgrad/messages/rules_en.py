@@ -225,12 +225,8 @@ MESSAGES = {
         "A backward() has run over these graphs, so only their nodes stay: little memory, but more with "
         "every iteration."
     ),
-    "weight.activations": (
-        "No backward() runs over them, so all their activations stay, until memory ends."
-    ),
-    "weight.retained": (
-        "retain_graph=True keeps all that they have saved, until memory ends."
-    ),
+    "weight.activations": ("No backward() runs over them, so all their activations stay, until memory ends."),
+    "weight.retained": ("retain_graph=True keeps all that they have saved, until memory ends."),
     "LG201.grows.one": "{names} keeps the graph of every iteration alive. {weight}",
     "LG201.grows.many": "{names} keep the graph of every iteration alive. {weight}",
     "LG201.grows.none": "What is stored here keeps the graph of every iteration alive. {weight}",
@@ -398,6 +394,7 @@ MESSAGES = {
     "fix.move-into-loop": "Compute {names} in every iteration of the loop",
     "fix.recompute.property": "Compute {names} each time that it is read",
     "fix.recompute.uncached": "Compute it each time that it is read, without a cache",
+    "fix.recompute.again": "Compute {names} again after the step of line {line}, from the weights as they are then",
     "fix.sum-losses": "Call backward() once, on the sum of '{first}' and '{second}'",
     "fix.reorder.build": "Compute {names} after the step of line {line}, from the weights as they are then",
     "fix.reorder.step": (

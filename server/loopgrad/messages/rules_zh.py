@@ -117,9 +117,7 @@ MESSAGES = {
     "LG103.two.none": (
         "这里用到的值同属两个损失：{first}的 backward() 释放了它的计算图，{second}的 backward() 又去遍历它。"
     ),
-    "LG103.same-line.one": (
-        "{names} 同属多个损失：第一次 backward() 释放了它的计算图，下一次又去遍历它。"
-    ),
+    "LG103.same-line.one": ("{names} 同属多个损失：第一次 backward() 释放了它的计算图，下一次又去遍历它。"),
     "LG103.same-line.many": (
         "{names} 同属多个损失：第一次 backward() 释放了它们的计算图，下一次又去遍历它。"
     ),
@@ -166,30 +164,20 @@ MESSAGES = {
     "LG104.outside.somewhere.none": (
         "这里只计算一次，但每次迭代的 backward() 都需要其计算图中的值，而这些值在其间被就地修改。"
     ),
-    "LG104.within.one": (
-        "{names} 所依据的值在需要它们的 backward() 之前被{line}的{what}就地修改。"
-    ),
-    "LG104.within.many": (
-        "{names} 所依据的值在需要它们的 backward() 之前被{line}的{what}就地修改。"
-    ),
-    "LG104.within.none": (
-        "这里建立的计算图的 backward() 所需的值在此之前被{line}的{what}就地修改。"
-    ),
+    "LG104.within.one": ("{names} 所依据的值在需要它们的 backward() 之前被{line}的{what}就地修改。"),
+    "LG104.within.many": ("{names} 所依据的值在需要它们的 backward() 之前被{line}的{what}就地修改。"),
+    "LG104.within.none": ("这里建立的计算图的 backward() 所需的值在此之前被{line}的{what}就地修改。"),
     "LG104.within.somewhere.one": "{names} 所依据的值在需要它们的 backward() 之前被就地修改。",
     "LG104.within.somewhere.many": "{names} 所依据的值在需要它们的 backward() 之前被就地修改。",
     "LG104.within.somewhere.none": "这里建立的计算图的 backward() 所需的值在此之前被就地修改。",
     # Growth
-    "weight.nodes": (
-        "这些计算图已有 backward() 走过，所以只留下节点：内存占用很小，但每次迭代都会增加。"
-    ),
+    "weight.nodes": ("这些计算图已有 backward() 走过，所以只留下节点：内存占用很小，但每次迭代都会增加。"),
     "weight.activations": "没有 backward() 走过它们，所以全部激活值都留着，直到内存耗尽。",
     "weight.retained": "retain_graph=True 使它们保存的一切都留着，直到内存耗尽。",
     "LG201.grows.one": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.many": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.none": "这里存放的值使每次迭代的计算图一直存活。{weight}",
-    "LG203.grows.one": (
-        "{names} 使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"
-    ),
+    "LG203.grows.one": ("{names} 使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
     "LG203.grows.many": (
         "{names} 使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"
     ),
@@ -311,6 +299,7 @@ MESSAGES = {
     "fix.move-into-loop": "在循环的每次迭代中计算 {names}",
     "fix.recompute.property": "每次读取时计算 {names}",
     "fix.recompute.uncached": "每次读取时计算，不用缓存",
+    "fix.recompute.again": "在第 {line} 行的 step() 之后，用更新后的权重重新计算 {names}",
     "fix.sum-losses": "只对 '{first}' 与 '{second}' 之和调用一次 backward()",
     "fix.reorder.build": "在第 {line} 行的 step() 之后，用更新后的权重计算 {names}",
     "fix.reorder.step": (

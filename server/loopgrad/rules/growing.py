@@ -6,11 +6,10 @@ import ast
 import re
 
 from loopgrad.analysis.observe import Observation
-from loopgrad.analysis.where import Site
 from loopgrad.model import Message
 
 from .context import Context
-from .syntax import Tree, calls_method, method_name
+from .syntax import calls_method, method_name
 
 #: Calls that make a stretch of code training code: they run over a graph or use its gradients.
 _TRAINS = ("backward", "manual_backward", "grad", "step", "zero_grad", "clip_grad_norm_", "requires_grad_")
@@ -69,7 +68,3 @@ def _evaluates_before(scope: ast.AST, loop: ast.AST) -> bool:
 
 def _is_false(call: ast.Call) -> bool:
     return bool(call.args) and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
-
-
-def loop_in(tree: Tree, site: Site) -> ast.AST:
-    return site.node

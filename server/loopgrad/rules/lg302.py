@@ -23,4 +23,8 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
 
 
 def _kind(kind: object) -> str:
-    return kind if isinstance(kind, str) and kind in ("detach", "no_grad", "item", "op", "numpy", "tensor") else "other"
+    return (
+        kind
+        if isinstance(kind, str) and kind in ("detach", "no_grad", "item", "op", "numpy", "tensor")
+        else "other"
+    )

@@ -24,4 +24,4 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     key = "LG401.has-graph" if seen.facts.get("graph") else "LG401.stray"
     message = Message.of(counted(key, carriers), **args)
     requests = single.stray(seen, context)
-    return finding(CODE, verdict, context, message, requests=requests, carriers=carriers)
+    return finding(CODE, verdict, context, message, requests=requests, carriers=carriers, trace=())

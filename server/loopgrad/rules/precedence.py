@@ -28,7 +28,9 @@ _CUT_EARLIER = frozenset({"LG301", "LG304"})
 def settled(said: Iterable[Said], context: Context) -> list[Finding]:
     """The findings that stay."""
     several = list(said)
-    kept = [each for each in several if not any(_yields(each, other) for other in several if other is not each)]
+    kept = [
+        each for each in several if not any(_yields(each, other) for other in several if other is not each)
+    ]
     unique: dict[tuple[object, ...], Finding] = {}
     for found, _ in kept:
         known = unique.get(found.key)
@@ -45,7 +47,7 @@ def _yields(one: Said, other: Said) -> bool:
         return _shares_carrier(found, above)
     if found.code in _GROWTH and above.code in _GROWTH:
         return _follows_from(verdict, above_verdict)
-    if found.code == "LG202" and verdict.observation.facts.get("hides"):
+    if found.code == "LG202":
         return above.code in _EXCEPTIONS | _GROWTH and _retains(above_verdict, verdict.observation.site)
     if found.code == "LG302" and above.code in _CUT_EARLIER:
         return True
@@ -80,7 +82,9 @@ def _reads(seen: Observation, other: Observation) -> bool:
 def _shares_carrier(found: Finding, above: Finding) -> bool:
     if found.path == above.path and found.range.line == above.range.line:
         return True
-    return bool({name.split("[")[0] for name in found.carriers} & {name.split("[")[0] for name in above.carriers})
+    return bool(
+        {name.split("[")[0] for name in found.carriers} & {name.split("[")[0] for name in above.carriers}
+    )
 
 
 def _retains(verdict: Verdict, site: Site) -> bool:

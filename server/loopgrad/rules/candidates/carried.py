@@ -22,7 +22,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
-from ..syntax import Function, Loop, calls_in, method_name, names_read, targets_of
+from ..syntax import Function, Loop, calls_in, method_name, names_read, targets_of, value_name
 from ..words import names
 from . import moves
 from .edits import File, distinct, request
@@ -59,9 +59,13 @@ def detaching(seen: Observation, context: Context) -> list[FixRequest]:
 
 def asks_gradient(store: Store) -> bool:
     """Whether gradients of the carrier itself are asked for, so that it has to be a leaf that requires one."""
+    if any(method_name(call) == "grad" for call in calls_in(store.scope)):
+        return True
     return any(
-        method_name(call) == "grad" or (method_name(call) == "requires_grad_" and store.name in ast.unparse(call.func))
-        for call in calls_in(store.scope)
+        isinstance(node, (ast.Assign, ast.Expr))
+        and "requires_grad" in ast.unparse(node.value)
+        and store.name in (*map(ast.unparse, targets_of(node)), value_name(node))
+        for node in ast.walk(store.scope)
     )
 
 
@@ -135,9 +139,7 @@ def needed_later(store: Store, seen: Observation, context: Context) -> bool:
     if raised is not None and context.path(raised) == store.file.path:
         if store.file.tree.scope(raised.node) is function:
             stop = raised.line
-    return any(
-        each.lineno > end and (stop is None or each.lineno < stop) for each in store.reads(function)
-    )
+    return any(each.lineno > end and (stop is None or each.lineno < stop) for each in store.reads(function))
 
 
 # The places ----------------------------------------------------------------------------------------------
@@ -267,7 +269,8 @@ def _operands(node: ast.expr, file: File) -> list[Step]:
     plain = [
         each
         for each in ast.iter_child_nodes(node)
-        if isinstance(each, (ast.Name, ast.Attribute)) and not (isinstance(node, ast.Call) and each is node.func)
+        if isinstance(each, (ast.Name, ast.Attribute))
+        and not (isinstance(node, ast.Call) and each is node.func)
     ]
     return [file.append(plain[0], ".detach()")] if len(plain) == 1 else []
 
@@ -322,7 +325,9 @@ def _made_before(store: Store, loop: ast.AST) -> bool:
         return True
     line = getattr(loop, "lineno", 0)
     return any(
-        isinstance(each, ast.Name) and each.id == store.name and isinstance(each.ctx, (ast.Store, ast.Param))
+        isinstance(each, ast.Name)
+        and each.id == store.name
+        and isinstance(each.ctx, (ast.Store, ast.Param))
         and each.lineno < line
         for each in ast.walk(store.scope)
     ) or any(isinstance(each, ast.arg) and each.arg == store.name for each in ast.walk(store.scope))

@@ -98,7 +98,9 @@ def _no_grad(site: Site, file: File) -> list[tuple[Message, list[Step]]]:
         steps = _dissolved(node, file)
         if steps:
             found.append((Message.of("fix.keep-graph.block"), steps))
-        found.append((Message.of("fix.keep-graph.enable"), [file.step("replace", node.items[0].context_expr, _ON)]))
+        found.append(
+            (Message.of("fix.keep-graph.enable"), [file.step("replace", node.items[0].context_expr, _ON)])
+        )
     elif isinstance(node, Function):
         for decorator in node.decorator_list:
             if "no_grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):

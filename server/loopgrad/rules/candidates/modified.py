@@ -10,8 +10,9 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message
 
 from ..context import Context
+from ..syntax import Loop
 from ..words import names
-from . import nograd, outside, retain
+from . import moves, nograd, outside, retain
 from .carried import at_store, detaching
 from .edits import File, distinct, request
 from .shared import first_reads, summed
@@ -24,7 +25,10 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
     elif seen.facts.get("loop_run"):
         found = detaching(seen, context)
     else:
-        return distinct([*_reordered(seen, context), *_within(seen, context)])
+        moved, rest = _reordered(seen, context), _within(seen, context)
+        anew = _computed_again(seen, context)
+        anew = released(anew, seen, context) or anew
+        return distinct([*moved[:1], *anew, *moved[1:], *rest])
     return distinct([*released(found, seen, context), *found])
 
 
@@ -35,7 +39,11 @@ def released(found: list[FixRequest], seen: Observation, context: Context) -> li
     if removed is None:
         return []
     return [
-        replace(each, title=Message.of("fix.and-remove-retain-graph", title=each.title), steps=(*each.steps, removed))
+        replace(
+            each,
+            title=Message.of("fix.and-remove-retain-graph", title=each.title),
+            steps=(*each.steps, removed),
+        )
         for each in found[:5]
     ]
 
@@ -61,6 +69,30 @@ def _reordered(seen: Observation, context: Context) -> list[FixRequest]:
         moved = [file.step("move_after", step, other=backward)]
         found += request("reorder", title, moved, preferable=False)
     return found
+
+
+def _computed_again(seen: Observation, context: Context) -> list[FixRequest]:
+    """The value computed a second time after the step, for what is used on both sides of it."""
+    what = names([carrier.text for carrier in seen.carriers])
+    recompute = Message.of("fix.recompute.property", names=what)
+    found = request("recompute", recompute, moves.as_property(seen.site, context))
+    change = seen.facts.get("modified")
+    if not isinstance(change, Site) or context.path(change) != context.path(seen.site):
+        return found
+    file = File(context, context.path(change))
+    step, build = file.tree.statement(change.node), file.tree.statement(seen.site.node)
+    if step is None or not isinstance(build, ast.Assign):
+        return found
+    pair = file.tree.common_block(build, step)
+    if pair is None or pair[0] is not build or not _before(file, build, pair[1]):
+        return found
+    title = Message.of("fix.recompute.again", names=what, line=step.lineno)
+    again = file.source(build)
+    if isinstance(
+        pair[1], Loop
+    ):  # the loop steps in every iteration, so the value is computed in every iteration
+        return found + request("recompute", title, [file.step("prepend_body", pair[1], again)])
+    return found + request("recompute", title, [file.step("insert_after", pair[1], again)])
 
 
 def _before(file: File, one: ast.stmt, other: ast.stmt) -> bool:

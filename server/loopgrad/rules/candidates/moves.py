@@ -120,13 +120,20 @@ def as_property(site: Site, context: Context) -> list[Step]:
     statement = file.tree.statement(site.node)
     function = file.tree.function(site.node)
     cls = file.tree.class_of(site.node)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or cls is None or function is None:
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) != 1
+        or cls is None
+        or function is None
+    ):
         return []
     target = statement.targets[0]
     if function.name != "__init__" or not function.args.args or file.tree.parent(function) is not cls:
         return []
     me = function.args.args[0].arg
-    if not (isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me):
+    if not (
+        isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == me
+    ):
         return []
     if _stored_elsewhere(cls, target, statement) or _has_own(cls, target.attr):
         return []
@@ -178,10 +185,17 @@ def _locals_of(function: ast.AST, value: ast.expr, file: File) -> list[str] | No
     me = args.args[0].arg
     parameters = {each.arg for each in (*args.args, *args.kwonlyargs)} - {me}
     assigned = {
-        ast.unparse(target) for node in ast.walk(function) if isinstance(node, ast.stmt) for target in targets_of(node)
+        ast.unparse(target)
+        for node in ast.walk(function)
+        if isinstance(node, ast.stmt)
+        for target in targets_of(node)
     }
-    bound = {each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    read = [each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    bound = {
+        each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    read = [
+        each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    ]
     wanted = [name for name in dict.fromkeys(read) if name != me and name not in bound]
     if any(name in assigned for name in wanted):
         return None
@@ -225,7 +239,11 @@ def uncached(sites: list[Site], context: Context) -> Iterator[list[Step]]:
             if ast.unparse(decorator).split(".")[-1] == "cached_property":
                 yield [file.step("replace", decorator, "property")]
         for call in calls_in(file.tree.tree):
-            if len(call.args) == 1 and _is_cache(call.func) and ast.unparse(call.args[0]).split(".")[-1] == function.name:
+            if (
+                len(call.args) == 1
+                and _is_cache(call.func)
+                and ast.unparse(call.args[0]).split(".")[-1] == function.name
+            ):
                 yield [file.step("replace", call, file.source(call.args[0]))]
         yield from _unguarded(site, file)
 
@@ -244,7 +262,11 @@ def _unguarded(site: Site, file: File) -> Iterator[list[Step]]:
         return
     test = guard.test
     kept = ast.unparse(statement.targets[0]).split("[")[0]
-    asks = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.NotIn)) and kept in ast.unparse(test)
+    asks = (
+        isinstance(test, ast.Compare)
+        and isinstance(test.ops[0], (ast.Is, ast.NotIn))
+        and kept in ast.unparse(test)
+    )
     text = dissolved(guard, file)
     if asks and text is not None and len(guard.body) == 1:
         yield [file.step("insert_before", guard, text), file.step("delete", guard)]

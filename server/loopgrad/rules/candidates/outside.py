@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loopgrad.analysis.observe import Observation
@@ -10,7 +12,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
-from ..syntax import calls_method
+from ..syntax import calls_method, targets_of
 from ..words import names
 from . import moves, nograd
 from .carried import at_store
@@ -40,22 +42,30 @@ def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:
     return [*anew[:1], *less, *anew[1:]]
 
 
+_LOSS = re.compile(r"loss|cost|total|objective", re.IGNORECASE)
+
+
 def _is_added(seen: Observation) -> bool:
-    """Whether the value goes into the loss as a summand, alone or times a number."""
-    names_said = {carrier.text for carrier in seen.carriers}
+    """Whether the value is a summand of the loss, alone or times a number."""
+    said = {carrier.text for carrier in seen.carriers}
     for site in seen.facts.get("uses") or ():
-        node = site.node
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            sides = [side for side in (node.left, node.right) if not isinstance(side, ast.Constant)]
-            if len(sides) != 1:
-                break
-            node = sides[0]
-        if node is not site.node and ast.unparse(node) in names_said:
+        targets = [ast.unparse(target) for target in targets_of(site.stmt)] if site.stmt is not None else []
+        if any(_LOSS.search(target) for target in targets) and said & set(_summands(site.stmt)):
             return True
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            if {ast.unparse(side) for side in (node.left, node.right)} & names_said:
-                return True
     return False
+
+
+def _summands(statement: ast.AST) -> Iterator[str]:
+    """What a statement adds up, numbers in front of it left aside."""
+    stack = [getattr(statement, "value", statement)]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            stack += [node.left, node.right]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            stack += [side for side in (node.left, node.right) if not isinstance(side, ast.Constant)]
+        else:
+            yield ast.unparse(node)
 
 
 def _places(seen: Observation, context: Context) -> list[Site]:

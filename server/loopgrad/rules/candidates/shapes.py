@@ -85,9 +85,7 @@ def is_namedtuple(cls: str, tree: ast.Module) -> bool:
     return False
 
 
-def cut_value(
-    value: ast.expr, shape: Any, file: File, suffix: str = ".detach()"
-) -> list[Any] | None:
+def cut_value(value: ast.expr, shape: Any, file: File, suffix: str = ".detach()") -> list[Any] | None:
     """Steps that cut the expression ``value`` itself, element by element where it is written out."""
     parts = list(shape[1:]) if isinstance(shape, tuple) and shape[0] != "object" else []
     if isinstance(value, _LITERALS):

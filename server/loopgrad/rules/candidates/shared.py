@@ -71,7 +71,9 @@ def _at_uses(seen: Observation, context: Context) -> list[FixRequest]:
     for site in context.sites(seen.facts.get("uses"))[:2]:
         file = File(context, context.path(site))
         for node in ast.iter_child_nodes(site.node):
-            if isinstance(node, ast.Name) and not (isinstance(site.node, ast.Call) and site.node.func is node):
+            if isinstance(node, ast.Name) and not (
+                isinstance(site.node, ast.Call) and site.node.func is node
+            ):
                 title = Message.of("fix.detach.second-loss", names=names([node.id]))
                 found += request("detach", title, [file.append(node, ".detach()")])
     return found

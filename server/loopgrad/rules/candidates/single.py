@@ -22,7 +22,9 @@ def stray(seen: Observation, context: Context) -> list[FixRequest]:
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
             if keyword.arg == "requires_grad":
-                return request("remove-requires-grad", title, [file.step("delete_argument", keyword, other=node)])
+                return request(
+                    "remove-requires-grad", title, [file.step("delete_argument", keyword, other=node)]
+                )
     return []
 
 
@@ -38,7 +40,9 @@ def dropped(seen: Observation, context: Context) -> list[FixRequest]:
     if looped:
         return distinct(looped)
     assigned = request("detach", Message.of("fix.assign", name=name), [file.step("assign", statement)])
-    removed = request("keep-graph", Message.of("fix.remove-statement"), [file.step("strip_call", node)], preferable=False)
+    removed = request(
+        "keep-graph", Message.of("fix.remove-statement"), [file.step("strip_call", node)], preferable=False
+    )
     return distinct([*assigned, *removed])
 
 
@@ -46,13 +50,22 @@ def _over_container(statement: ast.Expr, call: ast.Call, file: File) -> list[Fix
     """``for value in self.states.values(): value.detach()``: the loop's variable is not where the tensors are kept."""
     loop = file.tree.parent(statement)
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if not isinstance(loop, ast.For) or not isinstance(receiver, ast.Name) or len(loop.body) != 1 or loop.orelse:
+    if (
+        not isinstance(loop, ast.For)
+        or not isinstance(receiver, ast.Name)
+        or len(loop.body) != 1
+        or loop.orelse
+    ):
         return []
     source = loop.iter
     if not isinstance(loop.target, ast.Name) or loop.target.id != receiver.id:
         return []
     name = receiver.id
-    if method_name(source) == "values" and isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute):
+    if (
+        method_name(source) == "values"
+        and isinstance(source, ast.Call)
+        and isinstance(source.func, ast.Attribute)
+    ):
         kept = file.source(source.func.value)
         text = f"for key, {name} in {kept}.items():\n    {kept}[key] = {name}.detach()"
     elif isinstance(source, (ast.Name, ast.Attribute)):

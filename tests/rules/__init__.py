@@ -1,0 +1,1 @@
+"""The rules: what they say, where, and what they ask for."""
