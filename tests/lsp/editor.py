@@ -43,6 +43,7 @@ def capabilities(**changes: Any) -> types.ClientCapabilities:
             did_change_watched_files=types.DidChangeWatchedFilesClientCapabilities(
                 dynamic_registration=watched
             ),
+            code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
             file_operations=types.FileOperationClientCapabilities(did_delete=True, did_rename=True),
         ),
         text_document=types.TextDocumentClientCapabilities(
@@ -99,12 +100,14 @@ class Editor:
         features[types.WORKSPACE_APPLY_EDIT] = self._apply
         features[types.CLIENT_REGISTER_CAPABILITY] = self._register
         features[types.WORKSPACE_DIAGNOSTIC_REFRESH] = self._refresh
+        features[types.WORKSPACE_CODE_LENS_REFRESH] = self._lenses
         features[types.WINDOW_SHOW_DOCUMENT] = self._show
         features["loopgrad/status"] = self._status
         register_lsp_features(self.client, {name: _function(each) for name, each in features.items()})
         self.shown: dict[str, types.PublishDiagnosticsParams] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
         self.refreshes = 0
+        self.lens_refreshes = 0
         self.registrations: list[types.Registration] = []
         self.statuses: list[str] = []
         self.documents: list[str] = []
@@ -174,6 +177,10 @@ class Editor:
 
     def _refresh(self, params: None) -> None:
         self.refreshes += 1
+        self._news.set()
+
+    def _lenses(self, params: None) -> None:
+        self.lens_refreshes += 1
         self._news.set()
 
     def _show(self, params: types.ShowDocumentParams) -> types.ShowDocumentResult:

@@ -213,6 +213,11 @@ async def test_lenses_only_for_a_client_that_can_confirm(start, tmp_path):
     first, second = (lens.command.arguments[0] for lens in lenses)
     assert first == {"uri": document, "line": 1, "codes": []}
     assert second["codes"] == ["LG201"]
+    assert editor.lens_refreshes == 1
+    editor.save(
+        document, text.replace("while", "for a in b:\n        pass\n    while").replace("loop=5", "loop=7")
+    )
+    await editor.until(lambda: editor.lens_refreshes == 2)
     untitled = editor.open("untitled:a", text)
     params = types.CodeLensParams(types.TextDocumentIdentifier(untitled))
     assert not await editor.client.text_document_code_lens_async(params)

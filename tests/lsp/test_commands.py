@@ -126,3 +126,15 @@ async def test_the_status(start, story):
     document = editor.open(story)
     await editor.until_codes(document, "LG101")
     await editor.until(lambda: editor.statuses[-2:] == ["busy", "idle"])
+
+
+async def test_a_checked_file_stays_checked_when_it_is_closed_again(start, story):
+    editor = await start()
+    await editor.command("checkWorkspace")
+    document = editor.open(story)
+    editor.save(document, "x = 1\n")
+    await editor.until_codes(document, version=2)
+    editor.save(document, "import torch\nx = y  # finds LG201\n")
+    await editor.until_codes(document, "LG201", version=3)
+    editor.close(document)
+    await editor.until(lambda: editor.shown[document].version is None and editor.codes(document) == ["LG201"])

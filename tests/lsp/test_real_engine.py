@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
 
@@ -44,3 +45,20 @@ async def test_half_typed_real_code(start, tmp_path):
     codes = editor.codes(document)
     version = editor.edit(document, (0, 0), (0, 0), "x = (\n")
     await editor.until_codes(document, *codes, version=version)
+
+
+async def test_a_notebook(start):
+    cells = (EXAMPLES / "encoded_features.py").read_text(encoding="utf-8").split("\n\n\n")
+    editor = await start(engine=False)
+    names = [f"vscode-notebook-cell:/nowhere/a.ipynb#{number}" for number in range(len(cells))]
+    items = [types.TextDocumentItem(name, "python", 1, text) for name, text in zip(names, cells)]
+    code = [types.NotebookCell(types.NotebookCellKind.Code, name) for name in names]
+    document = types.NotebookDocument("file:///nowhere/a.ipynb", "jupyter-notebook", 1, code)
+    editor.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(document, items))
+    await editor.until(lambda: any(editor.diagnostics(name) for name in names))
+    name = next(name for name in names if editor.diagnostics(name))
+    (finding,) = editor.diagnostics(name)
+    fix = (await editor.actions(name, finding.range.start.line + 1, ["quickfix"]))[0]
+    assert fix.is_preferred
+    changes = (await editor.resolve(fix)).edit.document_changes
+    assert {change.text_document.uri for change in changes} <= set(names)

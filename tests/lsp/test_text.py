@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from loopgrad.lsp.settings import Client, Settings, SettingsStore
+from loopgrad.lsp.client import Client
+from loopgrad.lsp.settings import Settings, SettingsStore
 from loopgrad.lsp.text import Columns, LineShift, Text, split_keeping_ends
 from loopgrad.lsp.tracebacks import read_traceback
 from loopgrad.messages import lsp_en, lsp_zh

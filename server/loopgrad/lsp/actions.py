@@ -19,14 +19,13 @@ from pygls.exceptions import JsonRpcContentModified
 from loopgrad.lsp import wire
 from loopgrad.lsp.analysis import Analysis
 from loopgrad.lsp.analysis_queue import Priority, WorkerError
+from loopgrad.lsp.client import FIX_ALL
 from loopgrad.lsp.diagnostics import SOURCE, Result, Writer
 from loopgrad.lsp.documents import Documents, Unit
 from loopgrad.lsp.places import overlaps
 from loopgrad.lsp.wording import words
 from loopgrad.lsp.workspace_edits import EditSet, workspace_edit
 from loopgrad.model import Finding
-
-FIX_ALL = "source.fixAll.loopgrad"
 
 #: So many fixes are remembered for being resolved.
 REMEMBERED = 500
@@ -209,12 +208,14 @@ class Actions:
     def _modified(self) -> JsonRpcContentModified:
         return JsonRpcContentModified(self.writer.say("lsp.modified"))
 
-    async def fix_all(self, units: Iterable[Unit]) -> tuple[EditSet, tuple[Any, ...]]:
-        """The edits that fix all of these, each in its own text, and what they do."""
+    async def fix_all(self, units: Iterable[Unit], across: bool = False) -> tuple[EditSet, tuple[Any, ...]]:
+        """The edits that fix all of these, each in its own text or ``across`` files, and what they do."""
         units = list(units)
         paths = tuple(unit.path for unit in units)
         revisions = [unit.revision for unit in units]
-        fixed = await self.analysis.queue.submit(wire.FixAll(paths), Priority.INTERACTIVE, ("fix-all", paths))
+        fixed = await self.analysis.queue.submit(
+            wire.FixAll(paths, across), Priority.INTERACTIVE, ("fix-all", paths)
+        )
         if revisions != [unit.revision for unit in units]:
             raise self._modified()
         return EditSet.of(self.documents, fixed.edits, fixed.cells, fixed.lines), fixed.titles

@@ -32,12 +32,16 @@ class Analysis:
     results: Results
     #: Tells the log something (a message, and whether the user should hear of it).
     tell: Callable[[Message, bool], None]
+    #: Hears of each new result of an open unit.
+    after: Callable[[Unit, Result], None] = lambda unit, result: None
     publisher: Publisher = field(init=False)
     queue: AnalysisQueue = field(init=False)
     roots: tuple[str, ...] = ()
     #: Set once the settings are known: no check starts before.
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     _pending: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    #: Files that were checked without being open: once they are closed again, they still are.
+    _closed: set[str] = field(default_factory=set)
     _again: set[str] = field(default_factory=set)
     _touched: set[str] = field(default_factory=set)
     _gathering: bool = False
@@ -71,6 +75,9 @@ class Analysis:
         self._told.clear()
         for unit in self.documents:
             self.check(unit)
+        for path in list(self.results.by_path):
+            if self.documents.by_path(path) is None:
+                self.check_closed(path)
 
     # Documents ---------------------------------------------------------------------------------------
 
@@ -91,7 +98,8 @@ class Analysis:
         if task is not None:
             task.cancel()
         self.publisher.refresh(self.results.drop(unit.path))
-        if self.settings.whole_workspace and os.path.isfile(unit.path):
+        wanted = self.settings.of(unit.path).diagnostic_mode == "workspace" or unit.path in self._closed
+        if wanted and os.path.isfile(unit.path):
             self.check_closed(unit.path)
 
     # Checking ----------------------------------------------------------------------------------------
@@ -146,16 +154,19 @@ class Analysis:
             result = Result(empty, snapshot, broken=broken.message, broken_line=broken.line)
         self._tell_problems(checked)
         self.publisher.refresh(self.results.put(unit.path, result))
+        self.after(unit, result)
 
     def _tell_problems(self, checked: wire.Checked) -> None:
-        if checked.settings_problem is not None and checked.settings_problem not in self._told:
-            self._told.add(checked.settings_problem)
-            self.tell(checked.settings_problem, True)
-        for problem in checked.problems:
-            if not problem.message.key.startswith("source."):
-                self.tell(_located(problem), False)
+        """Tells the log what is not about the user's code, each thing once."""
+        messages = [_located(part) for part in checked.problems if not part.message.key.startswith("source.")]
         for part in checked.partial:
-            self.tell(Message.of("lsp.partial", path=part.path, line=part.line, reason=part.reason), False)
+            messages.append(Message.of("lsp.partial", path=part.path, line=part.line, reason=part.reason))
+        if checked.settings_problem is not None:
+            messages.append(checked.settings_problem)
+        for message in messages:
+            if message not in self._told:
+                self._told.add(message)
+                self.tell(message, message is checked.settings_problem)
 
     async def settled(self, unit: Unit) -> Result | None:
         """The unit's result once no check of it is under way."""
@@ -186,6 +197,11 @@ class Analysis:
         return asyncio.get_running_loop().create_task(self.check_closed_now(path))
 
     async def check_closed_now(self, path: str) -> None:
+        self._closed.add(path)
+        if not self.settings.of(path).active:
+            if self.documents.by_path(path) is None:
+                self.publisher.refresh(self.results.drop(path))
+            return
         try:
             checked = await self.queue.submit(
                 wire.Check(path, filtered=True), Priority.BACKGROUND, ("closed", path)
@@ -228,8 +244,9 @@ class Analysis:
                 if inside and self.documents.by_path(path) is None:
                     self.publisher.refresh(self.results.drop(path))
         again = {path for path in (*changed, *created) if path in self.results.by_path}
-        if self.settings.whole_workspace:
-            again.update(path for path in created if path.endswith((".py", ".ipynb")))
+        for path in created:
+            if path.endswith((".py", ".ipynb")) and self.settings.of(path).diagnostic_mode == "workspace":
+                again.add(path)
         if any(path.endswith(".py") for path in (*created, *deleted)):
             again.update(unit.path for unit in self.documents)  # an import may lead elsewhere now
         self._again.update(again)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import sys
@@ -18,7 +19,10 @@ def register(commands: Any) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--stdio", action="store_true", help="talk on standard input and output (the default)")
     way.add_argument(
-        "--tcp", type=_port, metavar="PORT", help="wait for one client on this port of localhost"
+        "--tcp",
+        type=_port,
+        metavar="PORT",
+        help="wait for one client on this port of localhost (0: any free one)",
     )
     parser.add_argument("--verbose", action="store_true", help="log the protocol's work on standard error")
     # ``vscode-languageclient`` adds this to what it starts; the server learns it from ``initialize``.
@@ -28,7 +32,7 @@ def register(commands: Any) -> None:
 
 def _port(text: str) -> int:
     number = int(text)
-    if not 0 < number < 65536:
+    if not 0 <= number < 65536:
         raise ValueError
     return number
 
@@ -43,16 +47,18 @@ def run(args: argparse.Namespace) -> int:
         level=logging.INFO if args.verbose else logging.CRITICAL,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    gc.disable()  # what is loaded stays: collecting while it loads finds nothing and takes a tenth of the time
     try:
         from loopgrad.lsp.server import LoopgradServer
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise
-        print(f"loopgrad server needs {error.name}: pip install 'loopgrad[lsp]'", file=sys.stderr)
+        print(f"loopgrad server needs {error.name}: pip install 'loopgrad[server]'", file=sys.stderr)
         return 2
     server = LoopgradServer()
+    gc.freeze()
+    gc.enable()
     if args.tcp is not None:
-        print(f"loopgrad server: waiting on 127.0.0.1:{args.tcp}", file=sys.stderr, flush=True)
         server.start_tcp("127.0.0.1", args.tcp)
     else:
         # What prints by mistake must not come between the messages.

@@ -29,8 +29,6 @@ from loopgrad.lsp.workspace_check import WorkspaceCheck
 from loopgrad.lsp.workspace_edits import workspace_edit
 from loopgrad.model import Message
 
-NAMES = ("loopgrad.checkWorkspace", "loopgrad.fixAll", "loopgrad.explain", "loopgrad.fromTraceback")
-
 
 @dataclass
 class Commands:
@@ -44,6 +42,16 @@ class Commands:
     apply_edit: Callable[[types.ApplyWorkspaceEditParams], Any]
     show_document: Callable[[types.ShowDocumentParams], Any] | None
 
+    async def run(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """A command by its name without ``loopgrad.``"""
+        handlers = {
+            "checkWorkspace": self.check_workspace,
+            "fixAll": self.fix_all,
+            "explain": self.explain,
+            "fromTraceback": self.from_traceback,
+        }
+        return await handlers[name](*arguments)
+
     async def check_workspace(self, *arguments: Any) -> dict[str, Any]:
         return await self.workspace.run()
 
@@ -52,7 +60,7 @@ class Commands:
         units = [unit for unit in self.documents if uri is None or unit is self.documents.unit(uri)]
         if uri is not None and not units:
             raise JsonRpcInvalidParams(self.writer.say("lsp.not-open", uri=uri))
-        made, titles = await self.actions.fix_all(units)
+        made, titles = await self.actions.fix_all(units, across=True)
         edit = workspace_edit(self.documents, made, self.actions.versioned)
         applied = False
         if made.edits and edit is not None:

@@ -41,7 +41,8 @@ async def watch(server: LoopgradServer) -> None:
 
 async def fetch(server: LoopgradServer, *, changed: bool = False, sent: Any = None) -> None:
     """Reads the settings anew; what is open is checked again if they are other ones, or the folders are."""
-    store, analysis = server.settings, server.analysis
+    parts = server.parts
+    store, analysis = parts.settings, parts.analysis
     before = (store.general, dict(store.folders), analysis.roots)
     if get_capability(server.client_capabilities, "workspace.configuration", False):
         roots = analysis.roots
@@ -70,7 +71,7 @@ async def fetch(server: LoopgradServer, *, changed: bool = False, sent: Any = No
     if before != (store.general, store.folders, analysis.roots) or (changed and first):
         analysis.reconfigure()
     if store.whole_workspace and (first or changed):
-        await server.workspace_check.run()
+        await parts.workspace_check.run(unasked=True)
 
 
 def _plain(value: Any) -> Any:

@@ -7,22 +7,32 @@ to save first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from lsprotocol import types
 
 from loopgrad.lsp.analysis import Analysis
-from loopgrad.lsp.diagnostics import Writer
+from loopgrad.lsp.client import CONFIRM
+from loopgrad.lsp.diagnostics import Result, Writer
 from loopgrad.lsp.documents import Unit
 from loopgrad.model import Range
-
-CONFIRM = "loopgrad.confirm"
 
 
 @dataclass
 class Lenses:
     analysis: Analysis
     writer: Writer
+    #: Asks the client to ask again: a save may move lenses though the text stays as it was.
+    refresh: Callable[[], Any] = lambda: None
+    _shown: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def result_came(self, unit: Unit, result: Result) -> None:
+        shown = (result.checked.loops, *((each.loop_line, each.code) for each in result.checked.findings))
+        if self._shown.get(unit.uri) != shown:
+            self._shown[unit.uri] = shown
+            self.refresh()
 
     async def of(self, unit: Unit) -> list[types.CodeLens]:
         if not unit.on_disk or unit.is_notebook or not self.analysis.settings.of(unit.path).code_lens:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from lsprotocol import types
@@ -26,21 +26,6 @@ from pygls.protocol import JsonRPCNotification, LanguageServerProtocol, lsp_meth
 _IGNORED = "$/loopgrad/unreadable"
 
 _SERVER_NOT_INITIALIZED = -32002
-
-
-def unbound(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A function in a method's place: pygls notes things on what it registers, and methods take no notes."""
-    if asyncio.iscoroutinefunction(method):
-
-        async def later(*arguments: Any) -> Any:
-            return await method(*arguments)
-
-        return later
-
-    def now(*arguments: Any) -> Any:
-        return method(*arguments)
-
-    return now
 
 
 class Protocol(LanguageServerProtocol):

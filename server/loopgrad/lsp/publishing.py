@@ -27,7 +27,7 @@ class Publisher:
     publish: Callable[[types.PublishDiagnosticsParams], None]
     ask_to_pull: Callable[[], None] = lambda: None
     pull: bool = False
-    _published: dict[str, list[types.Diagnostic]] = field(default_factory=dict)
+    _published: dict[str, tuple[int | None, list[types.Diagnostic]]] = field(default_factory=dict)
     _by_path: dict[str, set[str]] = field(default_factory=dict)
     _asked: bool = False
 
@@ -49,21 +49,20 @@ class Publisher:
         versions = {part.uri: part.version for part in unit.parts} if unit else {}
         for uri, diagnostics in found.items():
             self._push(uri, diagnostics, versions.get(uri))
-        shown = {uri for uri in found if self._published.get(uri)}
+        shown = {uri for uri in found if uri in self._published}
         if shown:
             self._by_path[path] = shown
         else:
             self._by_path.pop(path, None)
 
     def _push(self, uri: str, diagnostics: list[types.Diagnostic], version: int | None) -> None:
-        before = self._published.get(uri)
-        if diagnostics:
-            self._published[uri] = diagnostics
+        before = self._published.get(uri, (None, []))
+        if diagnostics or version is not None:
+            self._published[uri] = version, diagnostics
         else:
             self._published.pop(uri, None)
-        if before == diagnostics or (not before and not diagnostics and version is None):
-            return
-        self.publish(types.PublishDiagnosticsParams(uri, diagnostics, version))
+        if before != (version, diagnostics):
+            self.publish(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     def _ask(self) -> None:
         """Asks the client to pull, once for all that changes in this turn of the loop."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pygls.uris import from_fs_path
 
-from loopgrad.lsp.settings import Client
+from loopgrad.lsp.client import Client
 from loopgrad.messages import render
 from loopgrad.model import Message
 

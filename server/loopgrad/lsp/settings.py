@@ -1,4 +1,4 @@
-"""Settings as editors keep them, by workspace folder, and what a client says of itself at the start.
+"""Settings as editors keep them, by workspace folder.
 
 A client that answers ``workspace/configuration`` is asked for the section ``loopgrad`` of each folder; one that
 does not sends its settings in ``initializationOptions.settings`` or with ``workspace/didChangeConfiguration``.
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from loopgrad.lsp.client import Section
 from loopgrad.lsp.wire import FolderSettings
 
 ON_SAVE, ON_TYPE = "onSave", "onType"
@@ -37,7 +38,7 @@ class Settings:
     @classmethod
     def read(cls, section: Any) -> Settings:
         """From the section ``loopgrad``, nested as in JSON or with dotted names."""
-        get = _Section(section)
+        get = Section(section)
         return cls(
             enable=get.flag("lint.enable", True),
             run=get.choice("lint.run", (ON_SAVE, ON_TYPE)),
@@ -47,7 +48,7 @@ class Settings:
             show_notifications=get.choice("showNotifications", ("off", "onError", "onWarning", "always")),
             select=get.strings("select"),
             ignore=get.strings("ignore"),
-            severity=get.severities("severity"),
+            severity=_severities(get.value("severity")),
             ignore_patterns=get.strings("ignorePatterns"),
             code_lens=get.flag("codeLens", True),
         )
@@ -65,49 +66,15 @@ class Settings:
         return FolderSettings(root, self.select, self.ignore, self.severity, self.ignore_patterns)
 
 
-class _Section:
-    """Reads one section; every method gives a default for what is not there or not as it should be."""
-
-    def __init__(self, section: Any) -> None:
-        self._section = section if isinstance(section, Mapping) else {}
-
-    def value(self, name: str) -> Any:
-        if name in self._section:
-            return self._section[name]
-        found: Any = self._section
-        for part in name.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-        return found
-
-    def flag(self, name: str, default: bool) -> bool:
-        value = self.value(name)
-        return value if isinstance(value, bool) else default
-
-    def number(self, name: str, default: float) -> float:
-        value = self.value(name)
-        good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 60_000
-        return float(value) if good else default
-
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        value = self.value(name)
-        return value if isinstance(value, str) and value in choices else choices[0]
-
-    def strings(self, name: str) -> tuple[str, ...]:
-        value = self.value(name)
-        if not isinstance(value, (list, tuple)):
-            return ()
-        return tuple(part.strip() for part in value if isinstance(part, str) and part.strip())
-
-    def severities(self, name: str) -> tuple[tuple[str, str], ...]:
-        value = self.value(name)
-        if not isinstance(value, Mapping):
-            return ()
-        found = {}
-        for code, severity in value.items():
-            normal = _SEVERITIES.get(str(severity).lower())
-            if isinstance(code, str) and normal:
-                found[code] = normal
-        return tuple(sorted(found.items()))
+def _severities(value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, Mapping):
+        return ()
+    found = {}
+    for code, severity in value.items():
+        normal = _SEVERITIES.get(str(severity).lower())
+        if isinstance(code, str) and normal:
+            found[code] = normal
+    return tuple(sorted(found.items()))
 
 
 #: The words that other extensions use as well.
@@ -145,38 +112,3 @@ class SettingsStore:
 
     def _each(self) -> tuple[Settings, ...]:
         return tuple(self.folders.values()) or (self.general,)
-
-
-@dataclass(frozen=True)
-class Client:
-    """What a client says of itself in ``initializationOptions`` (see ``docs/editors/protocol.md``)."""
-
-    #: Whether rule pages open at ``uri_scheme://extension/rules/LG101``, which the extension answers.
-    is_vscode: bool = False
-    uri_scheme: str = "vscode"
-    extension: str = "loopgrad.loopgrad"
-    #: Commands that the client itself carries out.
-    commands: frozenset[str] = frozenset()
-    #: "push" or "pull" to ask for one way of diagnostics; "" leaves it to the capabilities.
-    diagnostics: str = ""
-    #: Whether the client takes ``loopgrad/status`` notifications.
-    status: bool = False
-    settings: Any = None
-
-    @classmethod
-    def read(cls, options: Any) -> Client:
-        get = _Section(options)
-        diagnostics = get.value("diagnostics")
-        return cls(
-            is_vscode=get.value("client") == "vscode",
-            uri_scheme=_word(get.value("uriScheme"), "vscode"),
-            extension=_word(get.value("extensionId"), "loopgrad.loopgrad"),
-            commands=frozenset(get.strings("commands")),
-            diagnostics=diagnostics if diagnostics in ("push", "pull") else "",
-            status=get.flag("status", False),
-            settings=get.value("settings"),
-        )
-
-
-def _word(value: Any, default: str) -> str:
-    return value if isinstance(value, str) and value else default

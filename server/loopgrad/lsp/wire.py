@@ -99,9 +99,10 @@ class Offer:
 
 @dataclass(frozen=True)
 class FixAll:
-    """What ``source.fixAll`` does to these files; ``across`` lets fixes reach other files."""
+    """What ``source.fixAll`` does to these files; ``across`` lets fixes reach other checked files."""
 
     paths: tuple[str, ...]
+    across: bool = False
 
 
 @dataclass(frozen=True)

@@ -189,29 +189,36 @@ class Jobs:
         )
 
     def _fix_all(self, job: wire.FixAll) -> wire.FixedAll:
+        """Each file is fixed with those before it as they are then."""
         fixed = wire.FixedAll()
-        edits: list[Edit] = []
-        cells: list[int | None] = []
+        over, texts = self._provider, dict[str, str]()
         for path in job.paths:
             source = self._provider.document(path)
-            if source is None or self._config.excluded(path):
-                continue
-            try:
-                source.tree  # noqa: B018
-            except SourceError:
-                continue
-            text, titles = checker.fix_all(source, self._provider, self._config.enabled(path))
-            if text == source.text:
-                continue
-            fixed.titles += tuple(titles)
+            if source is None or self._config.excluded(path) or over.read(path) is not source:
+                continue  # silenced by the settings, or half typed
+            text, titles = checker.fix_all(source, over, self._config.enabled(path))
+            if text != source.text:
+                fixed.titles += tuple(titles)
+                texts[path] = text
+                over = over.with_source(source.with_text(text))
+        for path in job.paths if job.across else ():
+            current = over.read(path)
+            if current is not None and not self._config.excluded(path):
+                more = checker.fix_across(current, over, self._config.enabled(path))
+                for other, text in more.items():
+                    texts[other] = text
+                    over = over.with_source(over.load(other).with_text(text))
+        edits: list[Edit] = []
+        cells: list[int | None] = []
+        for path, text in texts.items():
+            source = self._provider.document(path) or self._provider.load(path)
             if source.notebook is None:
-                made = line_edits(path, source.text, text)
-                edits += made
+                edits += (made := line_edits(path, source.text, text))
                 cells += [None] * len(made)
-            else:
-                in_cells = cell_edits(source, text)
-                edits += [edit for _, edit in in_cells or ()]
-                cells += [cell for cell, _ in in_cells or ()]
+            elif self._provider.document(path) is not None:
+                in_cells = cell_edits(source, text) or []
+                edits += [edit for _, edit in in_cells]
+                cells += [cell for cell, _ in in_cells]
         fixed.edits, fixed.cells = tuple(edits), tuple(cells)
         fixed.lines = self._lines((edit.path, edit.range) for edit, cell in zip(edits, cells) if cell is None)
         return fixed
@@ -304,6 +311,16 @@ def use_engine(name: str | None) -> None:
 
         return fixes.fix_all(source, provider, select, engine=engine)
 
-    replacements: dict[str, Any] = {"analyse": engine, "offer": offer, "fix_all": fix_all}
+    def fix_across(source: SourceFile, provider: Provider, select: frozenset[str]) -> dict[str, str]:
+        from loopgrad import fixes
+
+        return fixes.fix_workspace([source], provider, select, engine=engine)
+
+    replacements: dict[str, Any] = {
+        "analyse": engine,
+        "offer": offer,
+        "fix_all": fix_all,
+        "fix_across": fix_across,
+    }
     for attribute, value in replacements.items():
         setattr(checker, attribute, value)

@@ -28,28 +28,36 @@ class WorkspaceCheck:
     shows_progress: bool
     _running: bool = False
 
-    async def run(self) -> dict[str, Any]:
-        """Checks all files; gives how many, and what was found in them."""
+    async def run(self, *, unasked: bool = False) -> dict[str, Any]:
+        """Checks all files; gives how many, and what was found in them.
+
+        ``unasked``, it keeps to the folders whose settings want all files checked.
+        """
         if self._running:
             return {"running": True}
         self._running = True
         bar = _Bar(self.progress, self.writer.say) if self.shows_progress else None
         try:
-            return await self._run(bar)
+            return await self._run(bar, unasked)
         finally:
             self._running = False
             if bar is not None:
                 bar.end()
 
-    async def _run(self, bar: _Bar | None) -> dict[str, Any]:
+    async def _run(self, bar: _Bar | None, unasked: bool) -> dict[str, Any]:
         if bar is not None:
             await bar.begin()
         analysis = self.analysis
         await analysis.ready.wait()
         paths = await analysis.queue.submit(wire.Discover(), Priority.BACKGROUND, "discover")
-        paths = [path for path in paths if analysis.settings.of(path).active]
+        modes = {path: analysis.settings.of(path) for path in paths}
+        paths = [
+            path
+            for path, settings in modes.items()
+            if settings.active and (not unasked or settings.diagnostic_mode == "workspace")
+        ]
         for path in list(analysis.results.by_path):
-            if analysis.documents.by_path(path) is None and path not in paths:
+            if analysis.documents.by_path(path) is None and path not in modes:
                 analysis.publisher.refresh(analysis.results.drop(path))  # gone since the last time
         done = 0
         for path in paths:
