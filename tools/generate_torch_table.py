@@ -53,9 +53,6 @@ DIFFERS: dict[str, str] = {
     ".aminmax": "as torch.aminmax",
     "torch.nn.functional.linear_cross_entropy": "young: 2.14 computes it otherwise",
     "LinearCrossEntropyLoss": "as the function",
-    # Its abs raised in 2.1, 2.13 and 2.14; only its mean differs. Kept with the mean, for caution.
-    "torch.nn.functional.l1_loss": "ends in a mean",
-    "L1Loss": "as torch.nn.functional.l1_loss",
 }
 
 #: Methods that need another device. By their implementation they are ``.to(device)``, which is measured.

@@ -59,7 +59,7 @@ def entries_of(record: Any) -> list[Entry]:
     used = used_names(tree)
     for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.name not in used and interesting(node) and not node.name.startswith("test_fixture"):
+            if node.name not in used and interesting(node):
                 found.append(Entry(node.lineno, node.name))
         elif isinstance(node, ast.ClassDef):
             made = node.name in used
@@ -68,8 +68,7 @@ def entries_of(record: Any) -> list[Entry]:
                     continue
                 if method.name in ("__init__", "forward", "__call__") or method.name in used:
                     continue
-                del_made = made and method.name.startswith("_")
-                if not del_made:
+                if not (made and method.name.startswith("_")):
                     found.append(Entry(method.lineno, method.name, node.name))
     return found
 

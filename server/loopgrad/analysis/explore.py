@@ -94,7 +94,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         assign = queue.pop(0)
         rt = Runtime(shared, assign, MOST_STEPS)
         whole = run_path(rt, entry, analysis)
-        cut = cut or not whole
+        # A call that was cut short is a guess of what it would have done.
+        cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         collect(rt, seen)
         analysis.steps += rt.steps
@@ -115,21 +116,29 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         certain = (
             exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
         )
-        if first.what == "no-graph" and not certain and "cut" not in first.facts:
+        if first.what == "no-graph" and not entry.sure and "cut" not in first.facts:
             continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.guess:
             continue
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
-    silent = {
-        v.observation.facts["loop_site"].key for v in analysis.verdicts if v.observation.outcome == "silent"
+    analysis.verdicts = without_lesser(analysis.verdicts)
+
+
+def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
+    """One finding a cause: an exception before the silent passes that lead up to it, these before growth."""
+
+    def place(verdict: Verdict) -> tuple:
+        return (verdict.observation.what, verdict.observation.site.key)
+
+    raising = {
+        place(v) for v in verdicts if v.observation.raised is not None and v.observation.outcome != "silent"
     }
-    analysis.verdicts = [
-        # The same chain, told by what it does to the gradients rather than by its length.
-        v
-        for v in analysis.verdicts
-        if not (v.observation.what == "grows" and v.observation.facts["loop_site"].key in silent)
+    kept = [v for v in verdicts if v.observation.outcome != "silent" or place(v) not in raising]
+    silent = {v.observation.facts["loop_site"].key for v in kept if v.observation.outcome == "silent"}
+    return [
+        v for v in kept if v.observation.what != "grows" or v.observation.facts["loop_site"].key not in silent
     ]
 
 

@@ -262,7 +262,8 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
     mine = {id(n) for n in candidate.nodes}
     theirs = {id(n) for n in other.nodes}
     if mine & theirs:
-        return False
+        # The same value under a name and in what outlives the iteration: the latter is what keeps it.
+        return candidate.place[0] == "name" and other.place[0] != "name"
     below = {id(n) for n in reachable(candidate.nodes)}
     return bool(theirs) and theirs <= below
 

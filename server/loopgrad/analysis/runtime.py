@@ -9,7 +9,6 @@ notice, they are merged instead, and the run goes on with one state.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .tape import Node, Pass, Store, Tensor
@@ -100,7 +99,6 @@ class Runtime:
     def __init__(self, shared: Any, assign: dict[Any, bool], limit: int) -> None:
         self.shared = shared
         self.assign: dict[Any, bool] = dict(assign)
-        self.preset = len(assign)
         self.trace: list[Decision] = []
         self.facts: dict[Any, tuple[str, Any]] = {}
         self.grad = True
@@ -129,7 +127,6 @@ class Runtime:
         self.frames: list[Frame] = []
         self.optimizers: list[Obj] = []
         self.moduli: dict[int, int] = {}
-        self.thresholds: dict[int, int] = {}
         self.requires: list[Any] = []
         self.prints: list[tuple[int, str | None]] | None = None
         self.reached: dict[int, Tensor] = {}
@@ -480,6 +477,3 @@ def relevant(value: Any, depth: int = 3) -> bool:
         items = list(value.values()) if isinstance(value, dict) else list(value)
         return any(relevant(v, depth - 1) for v in items[:64])
     return kind is Class
-
-
-MergeRule = Callable[[Any, Any], Any]

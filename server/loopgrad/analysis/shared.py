@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from . import cuts, growth, libraries, observe
 from .lower.scope import Scope, bind
@@ -17,23 +17,6 @@ from .lower.statements import block
 from .semantics import calls, classes, contexts, iteration, modules, objects, ops, unknowns
 from .torch_model import autograd, methods, nn
 from .torch_model import inplace as inplace_part
-
-
-class SourceLike(Protocol):
-    """What the analysis needs of a file: its path and its syntax tree."""
-
-    path: str
-
-    @property
-    def tree(self) -> ast.Module: ...
-
-
-class ProviderLike(Protocol):
-    """Where other modules come from."""
-
-    def read(self, path: str) -> Any: ...
-
-    def resolve(self, module: str, level: int, from_path: str) -> str | None: ...
 
 
 class FileRecord:

@@ -109,11 +109,10 @@ class Class:
     ``opaque`` where a base is out of reach, so that a missing attribute is unknown, not an error.
     """
 
-    __slots__ = ("bases", "build", "fields", "flags", "module", "mro", "name", "node", "ns", "opaque", "qual")
+    __slots__ = ("bases", "build", "fields", "flags", "module", "mro", "name", "node", "ns", "opaque")
 
     def __init__(self, name: str, bases: tuple[Class, ...] = (), ns: dict[str, Any] | None = None) -> None:
         self.name = name
-        self.qual = name
         self.bases = bases
         self.ns: dict[str, Any] = ns if ns is not None else {}
         self.opaque: bool = any(b.opaque for b in bases)

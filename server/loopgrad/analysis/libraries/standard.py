@@ -777,10 +777,6 @@ for _name in (
     PROGRESS.ns[_name] = Native(_name, lambda rt, site, args, kwargs: None)
 
 
-class _SimpleNamespace:
-    pass
-
-
 NAMESPACE = Class("SimpleNamespace")
 
 

@@ -13,7 +13,6 @@ from ..values import (
     Class,
     ClassMethod,
     Func,
-    LDict,
     Namespace,
     Native,
     Obj,
@@ -130,13 +129,6 @@ def release(frame: Frame, code: Any) -> None:
         return
     for name in [n for n in frame.vars if n not in captured]:
         del frame.vars[name]
-
-
-def spread(value: Any) -> dict[str, Any]:
-    """Keyword arguments of ``**value``."""
-    if type(value) is LDict:
-        return {k: v for k, v in value.items() if type(k) is str}
-    return {}
 
 
 def arg(args: list, kwargs: dict[str, Any], index: int, name: str, default: Any = None) -> Any:

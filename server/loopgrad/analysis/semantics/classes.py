@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from typing import Any
 
 from ..runtime import CONST, Raised
@@ -452,7 +451,6 @@ def catches(rt: Any, caught: frozenset[str], error: Raised) -> bool:
     return any(n in caught for n in names)
 
 
-NativeFn = Callable[[Any, Any, list, dict], Any]
 __all__ = [
     "CONST",
     "EXCEPTIONS",

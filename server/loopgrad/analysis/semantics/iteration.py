@@ -18,7 +18,6 @@ from ..values import (
     LSet,
     Obj,
     Sym,
-    tensors_in,
 )
 from ..where import Site
 
@@ -246,11 +245,3 @@ def unpack(rt: Any, value: Any, count: int, star: int | None, site: Site) -> lis
             items.append(items[-1] if items else rt.fresh(site))
     middle = LList(items[star : len(items) - after], more)
     return [*items[:star], middle, *(items[len(items) - after :] if after else [])]
-
-
-def carried_by(value: Any) -> Any:
-    """Some graph-carrying tensor in a value, or None."""
-    for item in tensors_in(value):
-        if item.node is not None:
-            return item.node
-    return None

@@ -233,10 +233,6 @@ INFERENCE = _mode_class("inference_mode", False, True)
 SET_GRAD = _mode_class("set_grad_enabled", None, False)
 
 
-def is_grad_enabled(rt: Any, site: Site, args: list, kwargs: dict) -> bool:
-    return bool(rt.grad)
-
-
 # -- user-defined Functions -----------------------------------------------------------------------------
 
 

@@ -188,6 +188,3 @@ def detach_(rt: Any, t: Tensor, site: Site) -> Tensor:
     t.node = None
     t.leaf_grad = False
     return t
-
-
-Edge = Node

@@ -238,21 +238,6 @@ def _type(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     return t
 
 
-def _register(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
-    return rt.fresh(site, "object")
-
-
-def _map_in(name: str) -> Method:
-    def run(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
-        return inplace.modify(rt, t, name, args[1:], site)
-
-    return run
-
-
-def _unflatten_length(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
-    return apply(rt, "unbind", [t, *args], kwargs, site)
-
-
 def _tensor_max(name: str) -> Method:
     def run(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
         return apply(rt, name, [t, *args], kwargs, site)

@@ -9,7 +9,7 @@ from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
 from ..tape import Storage, Tensor
-from ..values import MISSING, Bound, Class, Func, LDict, LList, Native, Obj, Sym, tensors_in
+from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, tensors_in
 from ..where import Site
 from . import tensors
 from .tensors import bump
@@ -697,10 +697,6 @@ def _make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -
 PARAMETER = Class("Parameter")
 PARAMETER.build = _make_parameter
 TENSOR = Class("Tensor")
-
-
-def functional_args(fn: Any) -> bool:
-    return type(fn) is Func
 
 
 __all__ = [

@@ -100,7 +100,13 @@ def run_profile(
         if unsure and rt.grad and not edges:
             return rt.fresh(site, "tensor")  # whether an unknown carries a graph is not known
         result = _outputs(rt, profile, None, first, site, length)
-        off = edges and not rt.grad
+        off = bool(edges) and not rt.grad
+        if off and profile.view and fact_of(profile, mask) and not rt.inference:
+            # A view taken under no_grad still requires grad (as a leaf), so what is made of it later has a graph.
+            for t in result if isinstance(result, (tuple, list)) else (result,):
+                if type(t) is Tensor:
+                    t.leaf_grad = True
+            return result
         cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges) if off else cuts.of(bound)
         if cut is not None:
             for t in result if isinstance(result, (tuple, list)) else (result,):
@@ -127,6 +133,12 @@ def run_profile(
         if not profile.view:
             node.saved = (*node.saved, *extra)
     return result
+
+
+def fact_of(profile: Any, mask: str) -> bool:
+    """Whether the operation would have recorded a graph for these arguments."""
+    fact = profile.fact(mask)
+    return fact is not None and fact.graph
 
 
 def unknown_inside(value: Any) -> bool:

@@ -82,7 +82,26 @@ def _as_stack(call: ast.Call, file: File) -> list[Step]:
         return []
     if ast.unparse(call.func).split(".")[-1] != "tensor":
         return []
+    if not _a_list(call.args[0], call, file):
+        return []  # torch.stack wants several; of one value nothing can be made here
     return [file.step("replace", call.func, "torch.stack")]
+
+
+def _a_list(value: ast.expr, call: ast.Call, file: File) -> bool:
+    """Whether an argument is plainly a list: written out, or a name that only lists are assigned to."""
+    literal = (ast.List, ast.Tuple, ast.ListComp)
+    if isinstance(value, literal):
+        return True
+    if not isinstance(value, ast.Name):
+        return False
+    function = file.tree.function(call) or file.tree.tree
+    stored = [
+        each.value
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == value.id for target in each.targets)
+    ]
+    return bool(stored) and all(isinstance(each, literal) for each in stored)
 
 
 # A block or a decorator ----------------------------------------------------------------------------------
