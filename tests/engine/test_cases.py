@@ -16,7 +16,9 @@ from loopgrad.source import FileProvider, SourceFile
 
 CASES = Path(__file__).parents[1] / "cases"
 FOLDERS = sorted(path.parent for path in CASES.glob("*/case.json"))
-FAULTY = [folder for folder in FOLDERS if json.loads((folder / "case.json").read_text())["outcome"] != "clean"]
+FAULTY = [
+    folder for folder in FOLDERS if json.loads((folder / "case.json").read_text())["outcome"] != "clean"
+]
 RIGHT = [folder / "bug.py" for folder in FOLDERS if folder not in FAULTY] + [f / "fixed.py" for f in FAULTY]
 
 

@@ -158,7 +158,9 @@ class Watcher:
         nodes = walk([node_of(value) for value in outputs])
         if not inputs:
             return nodes
-        wanted = {id(v.node if hasattr(v, "node") else get_gradient_edge(v).node) for v in inputs}
+        # An input without a graph has no edge: torch says so itself when the pass runs.
+        able = [v for v in inputs if hasattr(v, "node") or v.requires_grad]
+        wanted = {id(v.node if hasattr(v, "node") else get_gradient_edge(v).node) for v in able}
         users: dict[int, list[int]] = {}
         for key, node in nodes.items():
             for nxt, _ in node.next_functions:

@@ -266,7 +266,7 @@ def carried(
     if loop.implicit:
         seen.loop, seen.iteration = innermost(run.where)
     seen.raised = run.site
-    _story(seen, stale, first_node, freed, run, loop, now)
+    _story(seen, stale, freed, run, loop, now)
     for c in carriers:
         seen.steps.insert(
             -1, Step("carried", c.site, iteration_in(first_node.where, loop), "carried", name=c.text)
@@ -281,18 +281,13 @@ def carried(
     return seen
 
 
-def _story(seen: Observation, stale: Node, top: Node, freed: Pass, run: Pass, loop: Any, now: int) -> None:
-    base = len(run.where.chain())
-    depth = Parting(top.where, run.where).common
-    if iteration_in(top.where, loop) is not None:
-        depth += 1
-    del base
+def _story(seen: Observation, stale: Node, freed: Pass, run: Pass, loop: Any, now: int) -> None:
+    """Built, freed, reached again: the steps that every carry has."""
     built = lift(stale.site or run.site, stale.where, _depth_of(stale.where, loop))
     start = iteration_in(stale.where, loop)
     seen.steps.append(Step("built", built, start, "built", op=stale.op))
     seen.steps.append(Step("freed", freed.site, iteration_in(freed.where, loop), "freed"))
     seen.steps.append(_raise_step(run, now, "reached"))
-    del depth
 
 
 def _depth_of(where: Where, loop: Any) -> int:

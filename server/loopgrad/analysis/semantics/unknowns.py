@@ -145,6 +145,10 @@ def taint(rt: Any, values: list) -> None:
             if rt.log is not None:
                 rt.note_slot(value, "open")
             value.open = True
+            for t in tensors_in(value, 3):
+                # It may have been cut, or walked, where nobody sees: what follows from it is possible.
+                if t.node is not None:
+                    t.node.guess = max(t.node.guess, 1)
         elif kind is Obj and not value.is_a("module") and value.cls.opaque:
             pass
 

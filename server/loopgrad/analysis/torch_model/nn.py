@@ -422,6 +422,8 @@ def _leaf_forward(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> A
     profile = info.eval if mode is False else info.train
     if "Dropout" in name and obj.attrs.get("p") == 0:
         return args[1] if len(args) > 1 else rt.fresh(site)
+    if name == "LSTMCell" and len(args) + len(kwargs) > 2:
+        return _lstm_cell(rt, site, obj, args, kwargs)
     inputs = [n for n in profile.args if n not in ("params", "buffers")]
     bound_inputs = tensors.bind(_Names(tuple(inputs)), args[1:], kwargs)
     params = LList([t for _, t in own_parameters(obj)])
@@ -450,6 +452,27 @@ def _leaf_forward(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> A
             rt.shared.observe.leaf_inplace(rt, args[1], site, name)
         return tensors._replace(rt, args[1], outputs, site, name)
     return _shaped(outputs, info.returns)
+
+
+def _lstm_cell(rt: Any, site: Site, obj: Obj, args: list, kwargs: dict) -> Any:
+    """An LSTMCell step as torch computes it without cuDNN: its hidden and its cell state save different things.
+
+    The old cell state is only multiplied by a gate, so a graph that comes through it alone holds no weights.
+    """
+    x = arg(args, kwargs, 1, "input")
+    state = arg(args, kwargs, 2, "hx")
+    h, c = rt.shared.objects.unpack(rt, state, 2, None, site)
+    weights = [obj.attrs.get(n) for n in ("weight_ih", "weight_hh")]
+    biases = [obj.attrs.get(n) for n in ("bias_ih", "bias_hh")]
+
+    def op(name: str, *values: Any, prefix: str = "torch.") -> Any:
+        return tensors.apply(rt, name, list(values), {}, site, prefix)
+
+    inner = op("linear", x, weights[0], biases[0], prefix="torch.nn.functional.")
+    outer = op("linear", h, weights[1], biases[1], prefix="torch.nn.functional.")
+    gate = op("sigmoid", op("add", inner, outer))
+    cell = op("add", op("mul", gate, c), op("mul", gate, op("tanh", op("add", inner, outer))))
+    return (op("mul", gate, op("tanh", cell)), cell)
 
 
 class _Names:

@@ -28,7 +28,10 @@ def training(seen: Observation, context: Context) -> list[FixRequest]:
     carriers = stores(seen.carriers, context)
     several = names(names_of(carriers)) if carriers else Message.of("fix.this")
     stored = request("detach", Message.of("fix.detach.store", names=several), _stored(carriers, ".detach()"))
-    number = request("item", Message.of("fix.item.store", names=several), _stored(carriers, ".item()"))
+    # Whether the value is one number is not known, so this is never applied unasked.
+    number = request(
+        "item", Message.of("fix.item.store", names=several), _stored(carriers, ".item()"), preferable=False
+    )
     passed = [
         each
         for steps, name in _arguments(carriers, seen, context)

@@ -1,0 +1,174 @@
+"""Programs on which the analysis and PyTorch once disagreed, named after what they taught.
+
+Each runs under PyTorch first: the outcome below is torch's, and the analysis has to say the same. They came from
+generated programs (``tests/oracle``), cut down to what mattered.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from loopgrad.rules import check
+from loopgrad.source import FileProvider, SourceFile
+
+pytest.importorskip("torch")
+
+from tests.torch_runner.run_block import observe  # noqa: E402
+
+PROGRAMS: dict[str, tuple[str, str]] = {
+    "a view taken under no_grad still requires grad": (
+        "clean",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        for i in range(4):
+            with torch.no_grad():
+                v = w.view(3)
+            v[0].backward()
+        """,
+    ),
+    "set_grad_enabled as a context restores what was before it was made": (
+        "clean",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        for i in range(4):
+            loss = w.sum()
+            with torch.set_grad_enabled(False):
+                pass
+            (loss + w.sum()).backward()
+        """,
+    ),
+    "the cell state of an LSTMCell brings no weights along": (
+        "grows",
+        """
+        import torch
+        N = 6
+        cell = torch.nn.LSTMCell(3, 3)
+        optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+        h = c = torch.zeros(3)
+        for i in range(N):
+            h, c = cell(torch.randn(3), (h.detach(), c))
+            h.sum().backward(retain_graph=True)
+            optimizer.step()
+        """,
+    ),
+    "a hidden state of an LSTMCell does": (
+        "inplace-version",
+        """
+        import torch
+        cell = torch.nn.LSTMCell(3, 3)
+        optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+        h = c = torch.zeros(3)
+        for i in range(6):
+            h, c = cell(torch.randn(3), (h, c))
+            h.sum().backward(retain_graph=True)
+            optimizer.step()
+        """,
+    ),
+    "detaching the hidden state alone raises through the cell state": (
+        "second-backward",
+        """
+        import torch
+        cell = torch.nn.LSTMCell(3, 3)
+        h = c = torch.zeros(3)
+        for i in range(4):
+            h, c = cell(torch.randn(3), (h.detach(), c))
+            h.sum().backward()
+        """,
+    ),
+    "a value that was never given a graph": (
+        "no-grad-fn",
+        """
+        import torch
+        u = torch.randn(3)
+        loss = u.sum()
+        loss.backward()
+        """,
+    ),
+    "autograd.grad of something without a graph": (
+        "no-grad-fn",
+        """
+        import torch
+        u = torch.randn(3)
+        torch.autograd.grad(u.sum(), [u])
+        """,
+    ),
+    "a value that follows its parameter for three iterations only does not grow": (
+        "clean",
+        """
+        import torch
+        N = 6
+        u = torch.nn.Parameter(torch.randn(3))
+        for i in range(N):
+            if 0 < i < 3:
+                u = u - 0.01
+            v = torch.softmax(u, 0)
+        """,
+    ),
+    "a state behind softmax raises one iteration after the silent one": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        state = torch.zeros(3)
+        for i in range(5):
+            state = torch.cat([torch.softmax(state, 0)[:2], w])[:3]
+            state.sum().backward()
+        """,
+    ),
+    "reshape of contiguous memory is a view: its base's change is seen": (
+        "inplace-version",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        scale = torch.ones(3)
+        v = scale.reshape(-1) * w
+        scale.add_(1.0)
+        v.sum().backward()
+        """,
+    ),
+    "a buffer written by index raises though only additions lead to it": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        rows = torch.zeros(2, 3)
+        for i in range(3):
+            rows[i % 2] = w + 1
+            rows.sum().backward()
+        """,
+    ),
+    "what an inner backward leaves unwalked is not freed": (
+        "clean",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        for i in range(3):
+            h = w * w
+            (g,) = torch.autograd.grad((h * 2).sum(), [h])
+            (h * g).sum().backward()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_analysis_says_what_torch_does(name: str) -> None:
+    outcome, text = PROGRAMS[name]
+    source = textwrap.dedent(text).lstrip()
+    report = observe(source, steps="N" if "\nN = " in source else None)
+    assert report.outcome == outcome, "this is no longer what torch does"
+    found = [
+        f
+        for f in check(SourceFile("program.py", source), FileProvider([])).findings
+        if f.severity != "information"
+    ]
+    assert {finding.outcome for finding in found} == ({outcome} - {"clean"})
+    raising = [finding for finding in found if finding.raised_at is not None]
+    assert all(finding.certainty == "certain" for finding in found)
+    assert all(
+        finding.raised_at is not None and finding.raised_at[1].line == report.line for finding in raising
+    )
