@@ -15,7 +15,7 @@ from loopgrad.source import FileProvider, SourceFile
 
 pytest.importorskip("torch")
 
-from tests.torch_runner.run_block import observe  # noqa: E402
+from tests.torch_runner.run_block import observe
 
 PROGRAMS: dict[str, tuple[str, str]] = {
     "a view taken under no_grad still requires grad": (
