@@ -13,7 +13,7 @@ from typing import Any
 
 from . import finish
 from .entries import Entry, entries_of, run_entry
-from .observe import Observation
+from .observation import Observation
 from .runtime import Budget, Ended, Raised, Runtime
 from .shared import FileRecord, Shared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import growth
-from .observe import Observation, Step, innermost
+from .observation import Observation, Step, innermost
 from .tape import Tensor
 from .torch_model.optim import held
 from .where import Parting

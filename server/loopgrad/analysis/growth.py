@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .observe import Carrier, Observation, Step, innermost, iteration_in, last_store
+from .observation import Carrier, Observation, Step, innermost, iteration_in
+from .stories import last_store
 from .tape import Node, Tensor, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 from .where import LoopRun, lift

@@ -15,7 +15,7 @@ from . import cuts, growth, libraries, observe
 from .lower.scope import Scope, bind
 from .lower.statements import block
 from .semantics import calls, classes, contexts, iteration, modules, objects, ops, unknowns
-from .torch_model import autograd, methods, nn
+from .torch_model import autograd, leaf_modules, methods, nn
 from .torch_model import inplace as inplace_part
 
 
@@ -71,7 +71,7 @@ class Shared:
     growth = growth
     cuts = cuts
     tensor_class = nn.TENSOR
-    nn = nn
+    leaf_modules = leaf_modules
 
     def __init__(self, main: FileRecord, provider: Any) -> None:
         self.main = main

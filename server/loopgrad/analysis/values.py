@@ -358,3 +358,12 @@ def node_of(value: Any) -> Node | None:
     if kind is Sym:
         return value.node
     return None
+
+
+def hashable(value: Any) -> Any:
+    """A value as it can stand in a dict or set: a slice or mutable container by identity."""
+    try:
+        hash(value)
+    except TypeError:
+        return ("unhashable", id(value))
+    return value

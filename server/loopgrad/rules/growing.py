@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.model import Message
 
 from .context import Context

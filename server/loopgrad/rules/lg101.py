@@ -7,7 +7,7 @@ graph. What is left to say is which variables carry it, and from which iteration
 from __future__ import annotations
 
 from loopgrad.analysis.explore import Verdict
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.model import Finding, Message
 
 from .candidates import carried

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopgrad.analysis.explore import Verdict
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding, Message
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 
 from loopgrad.analysis.explore import Verdict
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopgrad.analysis.explore import Verdict
-from loopgrad.analysis.observe import Observation, Step
+from loopgrad.analysis.observation import Observation, Step
 from loopgrad.analysis.where import Site
 from loopgrad.messages.rules_en import MESSAGES
 from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep

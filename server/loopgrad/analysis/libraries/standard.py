@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..lower.expressions import hashable
 from ..runtime import CONST, Ended, Raised
 from ..semantics import builtins_model
 from ..semantics.calls import arg
@@ -30,6 +29,7 @@ from ..values import (
     Partial,
     Property,
     Sym,
+    hashable,
     tensors_in,
 )
 from ..where import Site

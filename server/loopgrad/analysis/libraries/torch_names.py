@@ -10,7 +10,7 @@ from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
 from ..tape import Tensor
-from ..torch_model import autograd, inplace, methods, nn, optim, tensors
+from ..torch_model import autograd, containers, inplace, leaf_modules, methods, nn, optim, tensors
 from ..values import MISSING, Class, Func, LDict, LList, Namespace, Native, Obj, Sym, tensors_in
 from ..where import Site
 from . import data, distributions
@@ -32,7 +32,7 @@ def derived(full: str) -> Any:
     """A torch name from the generated tables, or MISSING."""
     head, _, last = full.rpartition(".")
     if head in ("torch.nn", "torch.nn.modules", "torch.nn.modules.loss"):
-        cls = nn.leaf_class(last)
+        cls = leaf_modules.leaf_class(last)
         if cls is not None:
             return cls
     if head.startswith("torch.optim"):
@@ -469,11 +469,11 @@ for _name in (
 TABLE.update(
     {
         "torch.nn.Module": nn.MODULE,
-        "torch.nn.Sequential": nn.SEQUENTIAL,
-        "torch.nn.ModuleList": nn.MODULE_LIST,
-        "torch.nn.ModuleDict": nn.MODULE_DICT,
-        "torch.nn.ParameterList": nn.PARAMETER_LIST,
-        "torch.nn.ParameterDict": nn.PARAMETER_DICT,
+        "torch.nn.Sequential": containers.SEQUENTIAL,
+        "torch.nn.ModuleList": containers.MODULE_LIST,
+        "torch.nn.ModuleDict": containers.MODULE_DICT,
+        "torch.nn.ParameterList": containers.PARAMETER_LIST,
+        "torch.nn.ParameterDict": containers.PARAMETER_DICT,
         "torch.nn.Parameter": nn.PARAMETER,
         "torch.nn.parameter.Parameter": nn.PARAMETER,
         "torch.nn.modules.Module": nn.MODULE,
@@ -491,9 +491,9 @@ TABLE.update(
         "torch.utils.checkpoint.checkpoint": Native("checkpoint", autograd.checkpoint),
         "torch.optim.Optimizer": optim.OPTIMIZER,
         "torch.nn.utils.parametrize.register_parametrization": Native(
-            "register_parametrization", nn.parametrize
+            "register_parametrization", leaf_modules.parametrize
         ),
-        "torch.nn.utils.parametrize.cached": nn.CACHED,
+        "torch.nn.utils.parametrize.cached": leaf_modules.CACHED,
         "torch.cuda.amp.GradScaler": optim.SCALER,
         "torch.amp.GradScaler": optim.SCALER,
         "torch.GradScaler": optim.SCALER,

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import CONST, Budget, Frame, Raised
-from ..tape import Tensor
-from ..values import MISSING, Func, LDict, LList, LSet, Namespace, Obj, Sym
+from ..values import MISSING, Func, Obj, Sym
 from .scope import Scope, text_of
 
 Eval = Callable[[Frame], Any]
@@ -367,190 +366,6 @@ def _slice(node: ast.Slice, scope: Scope) -> Eval:
     return run
 
 
-def _sequence(node: Any, scope: Scope) -> Eval:
-    starred = any(isinstance(e, ast.Starred) for e in node.elts)
-    parts = [lower(e.value if isinstance(e, ast.Starred) else e, scope) for e in node.elts]
-    site = scope.site(node)
-    if not starred:
-        if isinstance(node, ast.Tuple):
-            return lambda f: tuple([p(f) for p in parts])
-        if isinstance(node, ast.List):
-            return lambda f: LList([p(f) for p in parts])
-        return lambda f: LSet([hashable(p(f)) for p in parts])
-    flags = [isinstance(e, ast.Starred) for e in node.elts]
-
-    def run(f: Frame) -> Any:
-        out: list[Any] = []
-        is_open = False
-        for part, star in zip(parts, flags):
-            value = part(f)
-            if star:
-                items, more = f.rt.shared.objects.listed(f.rt, value, site)
-                out.extend(items)
-                is_open = is_open or more
-            else:
-                out.append(value)
-        if isinstance(node, ast.Tuple):
-            return tuple(out)
-        return (
-            LList(out, is_open) if isinstance(node, ast.List) else LSet([hashable(v) for v in out], is_open)
-        )
-
-    return run
-
-
-def hashable(value: Any) -> Any:
-    """A value as it can stand in a dict or set: a slice or mutable container by identity."""
-    try:
-        hash(value)
-    except TypeError:
-        return ("unhashable", id(value))
-    return value
-
-
-def _dict(node: ast.Dict, scope: Scope) -> Eval:
-    pairs = [
-        (lower(k, scope) if k is not None else None, lower(v, scope)) for k, v in zip(node.keys, node.values)
-    ]
-    site = scope.site(node)
-
-    def run(f: Frame) -> Any:
-        out = LDict()
-        for key, value in pairs:
-            if key is None:
-                f.rt.shared.objects.merge(f.rt, out, value(f), site)
-            else:
-                out[hashable(key(f))] = value(f)
-        return out
-
-    return run
-
-
-def _joined(node: ast.JoinedStr, scope: Scope) -> Eval:
-    parts = [lower(v, scope) for v in node.values]
-    site = scope.site(node)
-
-    def run(f: Frame) -> Any:
-        pieces = [p(f) for p in parts]
-        if all(type(p) is str for p in pieces):
-            return "".join(pieces)
-        key = (
-            "fstr",
-            id(site),
-            *(p.key if type(p) is Sym else p for p in pieces if type(p) in CONST or type(p) is Sym),
-        )
-        return Sym(key, "str")
-
-    return run
-
-
-def _formatted(node: ast.FormattedValue, scope: Scope) -> Eval:
-    value = lower(node.value, scope)
-    spec = lower(node.format_spec, scope) if node.format_spec is not None else None
-    site = scope.site(node)
-    convert = {-1: None, 115: str, 114: repr, 97: ascii}[node.conversion]
-
-    def run(f: Frame) -> Any:
-        v = value(f)
-        how = spec(f) if spec is not None else ""
-        if type(v) in CONST and type(how) is str:
-            try:
-                return format(convert(v) if convert is not None else v, how)
-            except (ValueError, TypeError) as error:
-                raise Raised(type(error).__name__) from None
-        shown = f.rt.shared.objects.text(f.rt, v, convert is repr, site)
-        if type(shown) is str and type(how) is str:
-            try:
-                return format(shown, how)
-            except (ValueError, TypeError):
-                return Sym(("fmt", id(site)), "str")
-        return shown if type(shown) is Sym else f.rt.fresh(site, "str")
-
-    return run
-
-
-def _call(node: ast.Call, scope: Scope) -> Eval:
-    site = scope.site(node)
-    star = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
-    args = [lower(a.value if isinstance(a, ast.Starred) else a, scope) for a in node.args]
-    flags = [isinstance(a, ast.Starred) for a in node.args]
-    keywords = [(k.arg, lower(k.value, scope)) for k in node.keywords]
-
-    def arguments(f: Frame) -> tuple[list, dict]:
-        if not star:
-            return [a(f) for a in args], ({k: v(f) for k, v in keywords} if keywords else {})
-        positional: list[Any] = []
-        for a, flag in zip(args, flags):
-            value = a(f)
-            if flag:
-                positional.extend(f.rt.shared.objects.listed(f.rt, value, site)[0])
-            else:
-                positional.append(value)
-        named: dict[str, Any] = {}
-        for k, v in keywords:
-            if k is None:
-                table = LDict()
-                f.rt.shared.objects.merge(f.rt, table, v(f), site)
-                named.update({str(n): x for n, x in table.items() if type(n) is str})
-            else:
-                named[k] = v(f)
-        return positional, named
-
-    if isinstance(node.func, ast.Attribute):
-        owner = lower(node.func.value, scope)
-        name = node.func.attr
-
-        def method(f: Frame) -> Any:
-            obj = owner(f)
-            rt = f.rt
-            kind = type(obj)
-            if kind is Tensor:
-                positional, named = arguments(f)
-                rt.current = site
-                return rt.shared.tensors.method(rt, obj, name, positional, named, site)
-            if kind is Namespace:
-                fn = rt.shared.objects.get(rt, obj, name, site)
-            elif kind is Obj:
-                fn = obj.attrs.get(name, MISSING)
-                if fn is MISSING:
-                    fn = rt.shared.objects.get(rt, obj, name, site)
-            elif kind is LList and name == "append" and len(args) == 1 and not star:
-                value = args[0](f)
-                rt.shared.objects.append(rt, obj, value, site, node.func)
-                return None
-            else:
-                fn = rt.shared.objects.get(rt, obj, name, site)
-            positional, named = arguments(f)
-            rt.current = site
-            return rt.shared.calls.call(rt, fn, positional, named, site)
-
-        return method
-    if isinstance(node.func, ast.Name) and node.func.id == "super" and scope.kind != "module":
-        return _super(node, scope, args)
-    func = lower(node.func, scope)
-
-    def call(f: Frame) -> Any:
-        fn = func(f)
-        positional, named = arguments(f)
-        rt = f.rt
-        rt.current = site
-        if fn is rt.shared.objects.locals_function:
-            return LDict(f.vars)
-        return rt.shared.calls.call(rt, fn, positional, named, site)
-
-    return call
-
-
-def _super(node: ast.Call, scope: Scope, args: list[Eval]) -> Eval:
-    site = scope.site(node)
-
-    def run(f: Frame) -> Any:
-        values = [a(f) for a in args]
-        return f.rt.shared.objects.super_of(f.rt, f, values, site)
-
-    return run
-
-
 def _lambda(node: ast.Lambda, scope: Scope) -> Eval:
     from .functions import lower_function
 
@@ -603,6 +418,25 @@ def _unknown(node: Any, scope: Scope) -> Eval:
     return lambda f: f.rt.fresh(site)
 
 
+def _display(node: Any, scope: Scope) -> Eval:
+    from . import literals
+
+    kind = type(node)
+    if kind is ast.Dict:
+        return literals.lower_dict(node, scope)
+    if kind is ast.JoinedStr:
+        return literals.lower_joined(node, scope)
+    if kind is ast.FormattedValue:
+        return literals.lower_formatted(node, scope)
+    return literals.lower_sequence(node, scope)
+
+
+def _call(node: ast.Call, scope: Scope) -> Eval:
+    from .calls import lower_call
+
+    return lower_call(node, scope)
+
+
 _LOWER: dict[type, Callable[[Any, Scope], Eval]] = {
     ast.Constant: _constant,
     ast.Name: _name,
@@ -614,12 +448,12 @@ _LOWER: dict[type, Callable[[Any, Scope], Eval]] = {
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
     ast.Slice: _slice,
-    ast.Tuple: _sequence,
-    ast.List: _sequence,
-    ast.Set: _sequence,
-    ast.Dict: _dict,
-    ast.JoinedStr: _joined,
-    ast.FormattedValue: _formatted,
+    ast.Tuple: _display,
+    ast.List: _display,
+    ast.Set: _display,
+    ast.Dict: _display,
+    ast.JoinedStr: _display,
+    ast.FormattedValue: _display,
     ast.Call: _call,
     ast.Lambda: _lambda,
     ast.NamedExpr: _named,
@@ -636,4 +470,4 @@ for _extra in ("TemplateStr", "Interpolation"):
     if hasattr(ast, _extra):
         _LOWER[getattr(ast, _extra)] = _unknown
 
-__all__ = ["Budget", "Eval", "Func", "calls_inside", "const_op", "hashable", "lower", "text_of"]
+__all__ = ["Budget", "Eval", "Func", "calls_inside", "const_op", "lower", "text_of"]

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import Frame, Raised
-from ..values import MISSING, LDict, LList, LSet, Sym
+from ..values import MISSING, LDict, LList, LSet, Sym, hashable
 from ..where import LoopRun, Where
-from .expressions import hashable, lower
+from .expressions import lower
 from .scope import Scope, bind
 from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target

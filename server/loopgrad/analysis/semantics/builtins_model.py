@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..lower.expressions import hashable
 from ..runtime import CONST, Ended, Raised
 from ..tape import Tensor
 from ..values import (
@@ -25,6 +24,7 @@ from ..values import (
     Property,
     StaticMethod,
     Sym,
+    hashable,
 )
 from .containers import lifted, plain, sort_values
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..lower.expressions import hashable
 from ..runtime import CONST, Abort, Raised
-from ..values import MISSING, Iter, LDict, LList, LSet, Native, Obj, Sym
+from ..values import MISSING, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
 
 Method = Callable[[Any, Any, Any, list, dict], Any]
 

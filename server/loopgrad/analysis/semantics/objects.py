@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..lower.expressions import hashable
 from ..lower.scope import text_of
 from ..runtime import CONST, Raised
 from ..tape import Tensor
@@ -29,6 +28,7 @@ from ..values import (
     Super,
     Sym,
     UserModule,
+    hashable,
 )
 from ..where import Site
 from . import builtins_model, containers
@@ -125,7 +125,7 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
 def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
     computed = obj.attrs.get("_parametrized")
     if computed is not None and name in computed:
-        return rt.shared.nn.computed(rt, obj, name, site)
+        return rt.shared.leaf_modules.computed(rt, obj, name, site)
     if name == "__class__":
         return obj.cls
     if name == "__dict__":

@@ -64,7 +64,7 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
 def item(rt: Any, sym: Sym, key: Any, site: Site) -> Any:
     """``unknown[key]``: the same part for the same key."""
     if sym.items is not None:
-        from ..lower.expressions import hashable
+        from ..values import hashable
 
         stored = sym.items.get(hashable(key))
         if stored is not None:
@@ -78,7 +78,7 @@ def item(rt: Any, sym: Sym, key: Any, site: Site) -> Any:
 
 
 def set_item(rt: Any, sym: Sym, key: Any, value: Any, site: Site) -> None:
-    from ..lower.expressions import hashable
+    from ..values import hashable
 
     if sym.items is None:
         sym.items = {}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 

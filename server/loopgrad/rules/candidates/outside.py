@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from loopgrad.analysis.observe import Observation
+from loopgrad.analysis.observation import Observation
 from loopgrad.model import FixRequest, Message
 
 from ..context import Context

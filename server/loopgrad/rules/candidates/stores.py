@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from loopgrad.analysis.observe import Carrier
+from loopgrad.analysis.observation import Carrier
 from loopgrad.analysis.where import Site
 from loopgrad.model import Step
 

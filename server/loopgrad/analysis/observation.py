@@ -1,0 +1,82 @@
+"""What a finding is made of: an observation, its carriers and the steps of its story. Plain places and numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .where import Site, Where, loops_of
+
+
+class Carrier:
+    """A variable, attribute or container that carries a graph, and the statement that stores it."""
+
+    __slots__ = ("kind", "shape", "site", "text")
+
+    def __init__(self, text: str, site: Site, shape: Any, kind: str) -> None:
+        self.text = text
+        self.site = site
+        self.shape = shape
+        self.kind = kind
+
+
+class Step:
+    """One moment of the story."""
+
+    __slots__ = ("args", "iteration", "key", "role", "site")
+
+    def __init__(self, role: str, site: Site, iteration: int | None, key: str, **args: Any) -> None:
+        self.role = role
+        self.site = site
+        self.iteration = iteration
+        self.key = key
+        self.args = args
+
+
+class Observation:
+    """One thing that PyTorch would show, with its place and story. ``what`` is the kind a rule reads."""
+
+    __slots__ = (
+        "carriers",
+        "facts",
+        "guess",
+        "iteration",
+        "loop",
+        "outcome",
+        "raised",
+        "site",
+        "steps",
+        "what",
+    )
+
+    def __init__(self, what: str, outcome: str, site: Site) -> None:
+        self.what = what
+        self.outcome = outcome
+        self.site = site
+        self.iteration: int | None = None
+        self.loop: Site | None = None
+        self.carriers: list[Carrier] = []
+        self.steps: list[Step] = []
+        self.raised: Site | None = None
+        self.guess = 0
+        self.facts: dict[str, Any] = {}
+
+    @property
+    def key(self) -> tuple:
+        return (self.what, self.site.key)
+
+
+def innermost(where: Where) -> tuple[Site | None, int | None]:
+    """The innermost loop around a moment and its iteration there."""
+    for link in loops_of(where):
+        assert link.loop is not None
+        if link.loop.kind != "comprehension" and not link.loop.implicit:
+            return link.loop.site, link.iteration
+    return None, None
+
+
+def iteration_in(where: Where, loop: Any) -> int | None:
+    """The iteration of ``loop`` that a moment is in, or None."""
+    for link in loops_of(where):
+        if link.loop is loop:
+            return link.iteration
+    return None
