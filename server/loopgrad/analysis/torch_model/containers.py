@@ -47,10 +47,8 @@ def _list_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     _init(rt, site, [args[0]], {})
     given = arg(args, kwargs, 1, "modules")
     if given is not None:
-        items, more = rt.shared.objects.listed(rt, given, site)
+        items, _ = rt.shared.objects.listed(rt, given, site)
         _fill(rt, args[0], items)
-        args[0].cls  # noqa: B018 - open lists keep what is seen
-        del more
 
 
 def _dict_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
