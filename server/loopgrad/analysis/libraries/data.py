@@ -98,7 +98,7 @@ def _loader_iter(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         return collate(rt, samples, site)
 
     if length is not None:
-        from ..semantics.builtins_model import LazySeq
+        from ..semantics.builtins_iterables import LazySeq
 
         return LazySeq(length, make)
     return Endless(make)
