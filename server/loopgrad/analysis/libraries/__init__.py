@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..values import MISSING, Class, Namespace, Native, Sym
-from . import frameworks, standard, torch_names
+from . import frameworks, registry, standard, torch_names
 
 _NAMESPACES = frozenset(
     "torch torch.nn torch.nn.functional torch.optim torch.optim.lr_scheduler torch.autograd torch.utils torch.utils.data "
@@ -31,7 +31,7 @@ def lookup(rt: Any, full: str) -> Any:
 
 
 def _find(full: str) -> Any:
-    for table in (torch_names.TABLE, standard.TABLE, frameworks.TABLE):
+    for table in (registry.TABLE, frameworks.TABLE):
         value = table.get(full, MISSING)
         if value is not MISSING:
             return value
@@ -53,7 +53,7 @@ def exported(module: str) -> dict[str, Any]:
     """The names that ``from module import *`` brings, as far as the models know them."""
     out: dict[str, Any] = {}
     prefix = module + "."
-    for table in (torch_names.TABLE, standard.TABLE, frameworks.TABLE):
+    for table in (registry.TABLE, frameworks.TABLE):
         for name, value in table.items():
             if name.startswith(prefix) and "." not in name[len(prefix) :]:
                 out[name[len(prefix) :]] = value

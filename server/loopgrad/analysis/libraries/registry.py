@@ -1,4 +1,4 @@
-"""The table of what the models of the standard library know, and how a model enters it."""
+"""The table of the dotted names that the models of torch and the standard library know, and how one enters it."""
 
 from __future__ import annotations
 

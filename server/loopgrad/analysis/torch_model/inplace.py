@@ -10,23 +10,12 @@ from ..lower.scope import text_of
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
-from .tensors import _ANSWERS, binary, bump, saved_entry
-
-_OPERATORS = {
-    "add": "add",
-    "sub": "sub",
-    "mul": "mul",
-    "truediv": "div",
-    "matmul": "matmul",
-    "pow": "pow",
-    "mod": "remainder",
-    "floordiv": "floor_divide",
-}
+from .tensors import _ANSWERS, OPERATORS, binary, bump, saved_entry
 
 
 def operator(rt: Any, op: str, t: Tensor, value: Any, site: Site) -> Any:
     """``t <op>= value``."""
-    name = _OPERATORS.get(op)
+    name = OPERATORS.get(op)
     if name is None or op == "matmul":
         return binary(rt, op, t, value, site)
     return modify(rt, t, name, [value], site)

@@ -15,7 +15,8 @@ from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
 from ..values import MISSING, LDict, LList, Native, Sym, node_of, tensors_in
 from ..where import Site
 
-_BINARY = {
+#: Python's operators by the tensor method that they are.
+OPERATORS = {
     "add": "add",
     "sub": "sub",
     "mul": "mul",
@@ -335,7 +336,7 @@ def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     """An operator with at least one tensor (or graph-carrying unknown) among its operands."""
     if op in ("and", "or", "xor", "lshift", "rshift"):
         return graphless(rt, site, "bool")
-    name = _BINARY.get(op)
+    name = OPERATORS.get(op)
     if name is None:
         return graphless(rt, site)
     ta, tb = type(a), type(b)
