@@ -343,7 +343,9 @@ def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
         )
     seen.steps.append(_raise_step(run, seen.iteration, "reached"))
     seen.guess = max((n.guess for n, _ in edges), default=node.guess)
+    below = {id(n.leaf): n.leaf for n in reachable([e for _, e, _ in pairs] or [node]) if n.leaf is not None}
     seen.facts.update(
+        held=any(leaf.held for leaf in below.values()),
         modified=modified[0] if modified is not None else None,
         uses=[c.site for _, c in edges if c is not None and c.site],
         places=[built],
