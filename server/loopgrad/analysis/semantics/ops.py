@@ -112,7 +112,8 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
 
 def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     """An operation on an unknown: the same operation on the same unknowns is the same unknown."""
-    kind = "number"
+    # What comes of an unknown may be a tensor, unless both sides are plainly numbers.
+    kind = "number" if _numeric(a) and _numeric(b) else "any"
     if (
         (type(a) is Sym and a.kind == "str")
         or (type(b) is Sym and b.kind == "str")
@@ -128,6 +129,10 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     made = rt.fresh(site, kind)
     made.cut = cuts.of((a, b))
     return made
+
+
+def _numeric(value: Any) -> bool:
+    return value.kind == "number" if type(value) is Sym else type(value) in (int, float, bool, complex)
 
 
 def _depth(key: Any, limit: int = 64) -> int:
@@ -198,7 +203,7 @@ def unary(rt: Any, op: str, value: Any, site: Site) -> Any:
         if method is not MISSING:
             return rt.shared.calls.call(rt, Bound(method, value), [], {}, site)
     if kind is Sym:
-        return Sym((op, value.key), "number")
+        return Sym((op, value.key), value.kind if value.kind in ("number", "any", "tensor") else "any")
     return rt.fresh(site)
 
 
