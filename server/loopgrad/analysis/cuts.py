@@ -9,14 +9,25 @@ from .values import LList, Sym
 
 
 class Cut:
-    """What took the graph away: ``kind`` (detach, no_grad, item, argmax, numpy, tensor, frozen) and where."""
+    """What took the graph away: ``kind`` (detach, no_grad, item, op, numpy, tensor, frozen) and where.
 
-    __slots__ = ("kind", "site", "what")
+    ``also`` are further cuts behind the same value: each summand of a loss may have one of its own.
+    """
 
-    def __init__(self, kind: str, site: Any, what: str) -> None:
+    __slots__ = ("also", "kind", "site", "what")
+
+    def __init__(self, kind: str, site: Any, what: str, also: tuple[Cut, ...] = ()) -> None:
         self.kind = kind
         self.site = site
         self.what = what
+        self.also = also
+
+    def all(self) -> tuple[Cut, ...]:
+        return (self, *self.also)
+
+
+#: How many cuts of one value are remembered.
+_MOST = 4
 
 
 def find(rt: Any, value: Tensor) -> Cut | None:
@@ -26,17 +37,31 @@ def find(rt: Any, value: Tensor) -> Cut | None:
 
 
 def of(values: Any) -> Any:
-    """The first cut that some operand brings along."""
+    """What cut the operands, as one: the first cut, and the others behind it.
+
+    A parameter that is frozen is the reason only where nothing else took a graph away.
+    """
+    found: list[Cut] = []
+    _collect(values, found)
+    if len(found) < 2:
+        return found[0] if found else None
+    found.sort(key=lambda cut: cut.kind == "frozen")
+    first = found[0]
+    several = {id(cut.site): cut for one in found for cut in one.all()}
+    del several[id(first.site)]
+    if not several or first.all() == (first, *several.values()):
+        return first
+    return Cut(first.kind, first.site, first.what, tuple(several.values())[: _MOST - 1])
+
+
+def _collect(values: Any, found: list[Cut]) -> None:
     for value in values:
         kind = type(value)
         if kind is Tensor or kind is Sym:
-            if value.cut is not None:
-                return value.cut
+            if value.cut is not None and value.cut not in found:
+                found.append(value.cut)
         elif kind is LList or kind is tuple:
-            found = of(value[:8])
-            if found is not None:
-                return found
-    return None
+            _collect(value[:8], found)
 
 
 def note(rt: Any, kind: str, site: Any, what: str, nodes: list[Node]) -> Cut | None:
@@ -44,6 +69,8 @@ def note(rt: Any, kind: str, site: Any, what: str, nodes: list[Node]) -> Cut | N
     if site is None:
         return None
     cut = Cut(kind, site, what)
+    if not nodes:
+        return cut
     mark = ("cut", id(site))
     times = rt.counts.get(mark, 0)
     if times < 4:

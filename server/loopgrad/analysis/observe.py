@@ -100,8 +100,9 @@ def no_grad_fn(rt: Any, value: Tensor, site: Site) -> None:
     cut = rt.shared.cuts.find(rt, value)
     if cut is not None:
         seen.site = cut.site
-        seen.steps.append(Step("cut", cut.site, seen.iteration, "cut-" + cut.kind, what=cut.what))
-        seen.facts.update(cut=cut.kind, what=cut.what)
+        for each in cut.all():
+            seen.steps.append(Step("cut", each.site, seen.iteration, "cut-" + each.kind, what=each.what))
+        seen.facts.update(cut=cut.kind, what=cut.what, cuts=[(each.kind, each.site) for each in cut.all()])
     seen.steps.append(_raise_step_no_graph(site, seen.iteration))
     fail(rt, seen)
 

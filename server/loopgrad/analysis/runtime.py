@@ -433,7 +433,7 @@ class Runtime:
 
 
 def shape_of(value: Any, depth: int = 3) -> Any:
-    """The nesting of tensors in a value as plain data: "tensor", ("tuple", …), ("list", …), ("dict",)."""
+    """The nesting of tensors in a value as plain data: "tensor", ("tuple", …), ("object", name, fields)."""
     kind = type(value)
     if kind is Tensor or (kind is Sym and value.node is not None):
         return "tensor"
@@ -446,10 +446,18 @@ def shape_of(value: Any, depth: int = 3) -> Any:
     if kind is LDict:
         return ("dict", *(shape_of(v, depth - 1) for v in list(value.values())[:8]))
     if kind is Obj:
-        return ("object", value.cls.name)
+        fields = ((k, shape_of(v, 1)) for k, v in value.attrs.items() if has_graph(v))
+        return ("object", value.cls.name, tuple(fields))
     if kind is Sym:
         return "unknown"
     return "other"
+
+
+def has_graph(value: Any) -> bool:
+    """Whether a value is a tensor with a graph, or a tuple or list that holds one."""
+    if type(value) is Tensor or type(value) is Sym:
+        return value.node is not None
+    return type(value) in (tuple, LList) and any(has_graph(part) for part in value[:8])
 
 
 def relevant(value: Any, depth: int = 3) -> bool:

@@ -251,6 +251,9 @@ def outside(
         loop_site=loop.site,
         implicit=loop.implicit,
         deep=[n.site for _, n in places if n.site is not None],
+        beside=[
+            lift(n.site, n.where, Parting(n.where, run.where).common) for _, n in places if n.site is not None
+        ],
     )
     return seen
 

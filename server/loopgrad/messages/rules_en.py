@@ -396,6 +396,8 @@ MESSAGES = {
     "fix.recompute.uncached": "Compute it each time that it is read, without a cache",
     "fix.recompute.again": "Compute {names} again after the step of line {line}, from the weights as they are then",
     "fix.sum-losses": "Call backward() once, on the sum of '{first}' and '{second}'",
+    "fix.sum-losses.loop": "Call backward() once, on the sum of '{loss}' over the loop",
+    "fix.reorder.freeze": "Freeze before the new part is put in, so that the new part is trained",
     "fix.reorder.build": "Compute {names} after the step of line {line}, from the weights as they are then",
     "fix.reorder.step": (
         "Take the step after the backward() of line {line}, so that both losses see the same weights (the step "
@@ -405,6 +407,7 @@ MESSAGES = {
     "fix.and-remove-retain-graph": "{title}, and remove retain_graph=True",
     "fix.keep-graph.call": "Remove {what}(), so that the graph goes on",
     "fix.keep-graph.stack": "Stack the losses as tensors, so that the graph goes on",
+    "fix.keep-graph.several": "Remove what cuts each part of the loss, so that the graph goes on",
     "fix.keep-graph.block": "Remove the no_grad block, so that a graph is recorded",
     "fix.keep-graph.enable": "Record a graph here, with torch.enable_grad()",
     "fix.keep-graph.and-leaf": "{title}, and do not make the loss a leaf",

@@ -301,6 +301,8 @@ MESSAGES = {
     "fix.recompute.uncached": "每次读取时计算，不用缓存",
     "fix.recompute.again": "在第 {line} 行的 step() 之后，用更新后的权重重新计算 {names}",
     "fix.sum-losses": "只对 '{first}' 与 '{second}' 之和调用一次 backward()",
+    "fix.sum-losses.loop": "对循环中各 '{loss}' 之和只调用一次 backward()",
+    "fix.reorder.freeze": "在换上新部分之前冻结，使新部分得到训练",
     "fix.reorder.build": "在第 {line} 行的 step() 之后，用更新后的权重计算 {names}",
     "fix.reorder.step": (
         "把 step() 移到第 {line} 行的 backward() 之后，使两个损失看到相同的权重（这一步会同时用到两者的梯度）"
@@ -309,6 +311,7 @@ MESSAGES = {
     "fix.and-remove-retain-graph": "{title}，并去掉 retain_graph=True",
     "fix.keep-graph.call": "去掉 {what}()，使计算图延续",
     "fix.keep-graph.stack": "把各损失作为张量堆叠，使计算图延续",
+    "fix.keep-graph.several": "去掉切断损失各部分的操作，使计算图延续",
     "fix.keep-graph.block": "去掉 no_grad 块，使计算图得到记录",
     "fix.keep-graph.enable": "用 torch.enable_grad() 在这里记录计算图",
     "fix.keep-graph.and-leaf": "{title}，并且不再把损失设为叶子",

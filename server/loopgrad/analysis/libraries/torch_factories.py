@@ -8,7 +8,7 @@ from .. import cuts
 from ..semantics.calls import arg
 from ..tape import Tensor
 from ..torch_model import methods, nn
-from ..values import LList, Native, Sym
+from ..values import LList, Native, Sym, tensors_in
 from ..where import Site
 from .registry import TABLE, native
 
@@ -68,7 +68,17 @@ def _as_tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = arg(args, kwargs, 0, "data")
     if type(value) is Tensor:
         return value
-    return methods.factory(rt, site, [], kwargs)
+    made = methods.factory(rt, site, [], kwargs)
+    made.cut = _numbers_of(rt, value, site, "torch.as_tensor")
+    return made
+
+
+def _numbers_of(rt: Any, value: Any, site: Site, name: str) -> Any:
+    """What is lost where a tensor is made of the numbers in ``value``: the graphs of the tensors in it."""
+    lost = [
+        t.node for t in tensors_in(value, 2) if t.node is not None and (type(t) is Tensor or t.guess == 0)
+    ]
+    return cuts.note(rt, "tensor", site, name, lost) if lost else cuts.of([value])
 
 
 def _tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -78,10 +88,7 @@ def _tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         made.length = len(value)
     elif type(value) is Tensor:
         made.length, made.shape = value.length, value.shape
-    carries = value.node if type(value) is Tensor else None
-    made.cut = (
-        cuts.note(rt, "tensor", site, "torch.tensor", [carries]) if carries is not None else cuts.of([value])
-    )
+    made.cut = _numbers_of(rt, value, site, "torch.tensor")
     if (
         type(value) is Sym
         and rt.shared.unknowns.root_of(value.key) in (None, "numpy", "np")

@@ -384,6 +384,8 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
             return True
         if value.kind == "str" and name == "str":
             return True
+        if value.kind in ("number", "str", "bool") and type(classes) is Class:
+            return False  # what .item() gave is no tensor
         return Sym(("isinstance", value.key, name), "bool")
     if kind is Obj:
         if type(classes) is Class:

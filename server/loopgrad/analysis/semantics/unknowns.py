@@ -55,6 +55,8 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
     if special is not None:
         return special
     value = rt.child(sym, name)
+    if sym.cut is not None:
+        value.cut = sym.cut
     if name in ("shape", "device", "dtype", "ndim", "is_cuda"):
         value.node = None
         value.kind = "object" if name != "ndim" else "number"
@@ -70,16 +72,21 @@ def item(rt: Any, sym: Sym, key: Any, site: Site) -> Any:
         if stored is not None:
             return stored
     if type(key) in CONST and type(key) is not slice:
-        return rt.child(sym, ("item", key))
-    if type(key) is Sym:
-        return rt.child(sym, ("item", key.key))
-    value = rt.fresh(site, node=sym.node, guess=sym.guess)
+        value = rt.child(sym, ("item", key))
+    elif type(key) is Sym:
+        value = rt.child(sym, ("item", key.key))
+    else:
+        value = rt.fresh(site, node=sym.node, guess=sym.guess)
+    if sym.cut is not None:
+        value.cut = sym.cut
     return value
 
 
 def set_item(rt: Any, sym: Sym, key: Any, value: Any, site: Site) -> None:
     from ..values import hashable
 
+    if sym.cut is None and type(value) is Sym:
+        sym.cut = value.cut  # an array that is filled with numbers read from tensors
     if sym.items is None:
         sym.items = {}
     if type(key) in (str, int, Sym):

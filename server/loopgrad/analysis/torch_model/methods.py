@@ -144,6 +144,8 @@ def requires(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site, assigned:
     if flag and not t.leaf_grad:
         t.site, t.where = t.site or site, t.where or rt.where
     t.leaf_grad = flag
+    if t.is_param:
+        t.cut = None if flag else cuts.note(rt, "frozen", site, "requires_grad", [])
     if flag:
         if t.where is None:
             t.where = rt.where

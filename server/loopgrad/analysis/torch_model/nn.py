@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .. import cuts
 from ..runtime import CONST
 from ..semantics.calls import arg
 from ..tape import Storage, Tensor
@@ -172,16 +173,17 @@ def _requires_grad(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     flag = arg(args, kwargs, 1, "requires_grad", True)
     flag = rt.truth(flag, site) if type(flag) is Sym else bool(flag)
     for _, t in named_parameters(args[0]):
-        set_requires(rt, t, flag)
+        set_requires(rt, t, flag, site)
     return args[0]
 
 
-def set_requires(rt: Any, t: Tensor, flag: bool) -> None:
+def set_requires(rt: Any, t: Tensor, flag: bool, site: Site) -> None:
     if t.leaf_grad != flag:
         if rt.trying:
             rt.happen()
         rt.events += 1
         t.leaf_grad = flag
+        t.cut = None if flag else cuts.note(rt, "frozen", site, "requires_grad", [])
 
 
 def _self(rt: Any, site: Site, args: list, kwargs: dict) -> Any:

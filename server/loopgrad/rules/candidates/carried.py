@@ -15,6 +15,7 @@ no longer train what it was computed with.
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Iterator
 
 from loopgrad.analysis.observation import Observation
@@ -29,12 +30,14 @@ from .edits import File, distinct, request
 from .nograd import HEADER, wrap_all
 from .shapes import cut_text
 from .stores import Store, names_of, stores
+from .summing import over_loop
 
 Plan = tuple[str, list[Step]]
 
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
-    return distinct(detaching(seen, context))
+    found = detaching(seen, context)
+    return distinct([*found[:4], *over_loop(seen, context), *found[4:]])
 
 
 def detaching(seen: Observation, context: Context) -> list[FixRequest]:
@@ -227,7 +230,7 @@ def at_start(carriers: list[Store], seen: Observation, context: Context) -> list
         if starts_as_number(store):
             return None
         if starts_as_none(store):
-            line = f"if {store.name} is not None:\n    {line}"
+            line = f"if {store.name} is not None:\n{textwrap.indent(line, '    ')}"
         if loop is not None and reachable(store, loop) and _made_before(store, loop):
             steps.append(store.file.step("prepend_body", loop, line))
         elif isinstance(store.function, Function) and store.name.startswith("self."):

@@ -7,6 +7,7 @@ A ``detach()`` goes, a ``no_grad`` block is dissolved, ``item()`` goes. What has
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
@@ -22,9 +23,47 @@ _STRIPPED = ("detach", "item", "tolist", "detach_")
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
     found: list[FixRequest] = []
-    for title, steps in removals(seen.facts.get("cut"), seen.site, context):
+    ways = [list(removals(kind, site, context)) for kind, site in seen.facts.get("cuts") or ()]
+    if len(ways) > 1 and all(ways):
+        # Each summand has a cut of its own: the loss is whole again when all of them are gone.
+        title = ways[0][0][0] if len({title for title, _ in (way[0] for way in ways)}) == 1 else None
+        together = [step for way in ways for step in way[0][1]]
+        found += request("keep-graph", title or Message.of("fix.keep-graph.several"), together)
+    for title, steps in (each for way in ways for each in way):
         found += request("keep-graph", title, steps)
+    for site in (site for kind, site in seen.facts.get("cuts") or () if kind == "frozen"):
+        found += request("reorder", Message.of("fix.reorder.freeze"), _frozen_first(site, seen, context))
     return distinct(found)
+
+
+def _frozen_first(site: Site, seen: Observation, context: Context) -> list[Step]:
+    """``freeze(model)`` moved above the statement that gives the model a new part, which is to be trained.
+
+    The freezing statement stands beside the assignment, or the call that leads to it does.
+    """
+    for file, statement in _ways_to(site, context):
+        block = file.tree.block(statement)
+        at = next((i for i, each in enumerate(block) if each is statement), 0)
+        for above in reversed(block[:at]):
+            if isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Attribute, ast.Subscript)):
+                return [file.step("move_before", statement, other=above)]
+    return []
+
+
+def _ways_to(site: Site, context: Context) -> Iterator[tuple[File, ast.stmt]]:
+    """The statement at a site, those around it, and the calls of its function in the same file."""
+    file = File(context, context.path(site))
+    statement = file.tree.statement(site.node)
+    while statement is not None:
+        yield file, statement
+        parent = file.tree.parent(statement)
+        if isinstance(parent, Function):
+            for call in calls_in(file.tree.tree):
+                outer = file.tree.statement(call)
+                if method_name(call) == parent.name and isinstance(outer, ast.Expr):
+                    yield file, outer
+            return
+        statement = parent if isinstance(parent, ast.stmt) else None
 
 
 def loss_requests(seen: Observation, context: Context) -> list[FixRequest]:

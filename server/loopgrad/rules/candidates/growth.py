@@ -18,6 +18,7 @@ from .carried import asks_gradient, detaching
 from .edits import File, distinct, request
 from .modified import released
 from .stores import Store, names_of, stores
+from .summing import over_loop
 
 #: What may be called on a value of a function that trains; such a function is not wrapped as a whole.
 _TRAINS = ("backward", "manual_backward", "step", "zero_grad", "grad")
@@ -38,12 +39,17 @@ def training(seen: Observation, context: Context) -> list[FixRequest]:
         for each in request("detach", Message.of("fix.detach.argument", names=names([name])), steps)
     ]
     elsewhere = any(store.scope is not _loop_scope(seen, context) for store in carriers)
-    either = request("detach", Message.of("fix.detach.store", names=several), _if_tensor(carriers))
+    either = [
+        each
+        for name, steps in _if_tensor(carriers)
+        for each in request("detach", Message.of("fix.detach.store", names=names([name])), steps)
+    ]
     first = [*passed, *stored, *either] if elsewhere else [*stored, *passed]
     again = request("detach", Message.of("fix.detach.again", names=several), _again(carriers))
     rest = detaching(seen, context)
     found = [*first, *([] if _stays_tensor(carriers) else number), *again, *rest]
-    return distinct([*released(found, seen, context), *found])
+    found = [*released(found, seen, context), *found, *_unrecorded(carriers, seen, context)]
+    return distinct([*found[:4], *over_loop(seen, context), *found[4:]])
 
 
 def _stored(carriers: list[Store], suffix: str) -> list[Step] | None:
@@ -60,20 +66,56 @@ def _stored(carriers: list[Store], suffix: str) -> list[Step] | None:
     return steps
 
 
-def _if_tensor(carriers: list[Store]) -> list[Step]:
-    """Where a function stores what it is given, by some callers a number: cut if it is a tensor."""
-    steps: list[Step] = []
+def _if_tensor(carriers: list[Store]) -> Iterator[tuple[str, list[Step]]]:
+    """Where a function stores what it is given, by some callers a number: cut if it is a tensor.
+
+    One store is cut at the parameter's read; several of one parameter at the start of the function.
+    """
+    functions = {id(store.function): store.function for store in carriers}
+    if len(functions) != 1:
+        return
+    function = carriers[0].function
+    if not isinstance(function, Function):
+        return
+    given = {each.arg for each in (*function.args.args, *function.args.kwonlyargs)} - {"self"}
+    read: dict[str, list[tuple[Store, ast.Name]]] = {}
     for store in carriers:
-        value, function = store.value(), store.function
-        if value is None or not isinstance(function, Function):
-            return []
-        given = {each.arg for each in function.args.args[1:]}
-        read = [each for each in ast.walk(value) if isinstance(each, ast.Name) and each.id in given]
-        if not read:
-            return []
-        first = min(read, key=lambda each: (each.lineno, each.col_offset))
-        steps.append(store.file.step("replace", first, "{0}.detach() if torch.is_tensor({0}) else {0}"))
-    return steps
+        value = store.value()
+        for each in ast.walk(value) if value is not None else ():
+            if isinstance(each, ast.Name) and each.id in given:
+                read.setdefault(each.id, []).append((store, each))
+    file = carriers[0].file
+    for name, places in list(read.items())[:3]:
+        if len(carriers) == 1 and len(places) == 1 and not _kept_elsewhere(function, name, places[0][0]):
+            text = "{0}.detach() if torch.is_tensor({0}) else {0}"
+            yield name, [file.step("replace", places[0][1], text)]
+        text = f"if torch.is_tensor({name}):\n    {name} = {name}.detach()"
+        yield name, [file.step("prepend_body", function, text)]
+
+
+def _kept_elsewhere(function: ast.AST, name: str, store: Store) -> bool:
+    """Whether another statement of the function puts the parameter somewhere too: ``self.best = value``."""
+    return any(
+        isinstance(each, ast.Assign)
+        and each is not store.statement
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        for each in ast.walk(function)
+    )
+
+
+def _unrecorded(carriers: list[Store], seen: Observation, context: Context) -> list[FixRequest]:
+    """A change in place of what is no parameter of the training, as an average of the weights is: not recorded."""
+    file = File(context, context.path(seen.site))
+    statement = file.tree.statement(seen.site.node)
+    found: list[FixRequest] = []
+    if carriers or not isinstance(statement, (ast.Expr, ast.AugAssign, ast.Assign)):
+        return found
+    function = file.tree.function(seen.site.node)
+    if function is not None and not calls_method(function, *_TRAINS):
+        title = Message.of("fix.no_grad.function", name=function.name)
+        found += request("no_grad", title, nograd.decorate(seen.site, context))
+    return found + request("no_grad", Message.of("fix.no_grad.change"), nograd.wrap_all([(file, statement)]))
 
 
 def _addend(store: Store) -> ast.expr | None:

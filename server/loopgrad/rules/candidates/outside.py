@@ -18,10 +18,12 @@ from . import moves, nograd
 from .carried import at_store
 from .edits import File, distinct, request
 from .stores import Store, names_of, stores
+from .summing import over_loop
 
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
-    return distinct(anew_or_never(seen, context))
+    found = anew_or_never(seen, context)
+    return distinct([*found[:3], *over_loop(seen, context), *found[3:]])
 
 
 def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:

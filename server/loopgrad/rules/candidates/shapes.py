@@ -1,7 +1,8 @@
 """Cutting a value of any nesting: a tensor, a tuple of tensors, a dictionary of tuples.
 
 The engine tells the nesting of what a statement stores as plain data: ``"tensor"``, ``("tuple", "tensor",
-"tensor")``, ``("dict", ...)``, ``("object", "State")``; ``"other"`` is no tensor, ``"unknown"`` may be one.
+"tensor")``, ``("dict", ...)``, ``("object", "State", (("h", "tensor"),))`` with the
+fields that have a graph; ``"other"`` is no tensor, ``"unknown"`` may be one.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ..syntax import calls_in, method_name
 from ..words import names
 from .edits import File, distinct, request
 from .stores import Store, stores
+from .summing import over_loop
 
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
@@ -25,7 +26,7 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
         found += _second_reads(store, seen, context)
     if not carriers:
         found += _at_uses(seen, context)
-    added = summed(seen, context)
+    added = [*summed(seen, context), *over_loop(seen, context)]
     # With no step between the two calls both losses are meant for the same step: then they are added.
     together = any(each.preferable for each in added)
     return distinct([*added, *found] if together else [*found, *added])

@@ -101,7 +101,19 @@ class Store:
         if not self.nameable:
             return None
         text = cut_text(self.name, self.shape, self.file, suffix=suffix)
+        if text is None and isinstance(self.shape, tuple) and self.shape[0] == "object":
+            return self._fields(suffix)
         return None if text is None else f"{self.name} = {text}"
+
+    def _fields(self, suffix: str) -> str | None:
+        """An object's fields cut in place, one after the other."""
+        lines = []
+        for name, shape in self.shape[2]:
+            text = cut_text(f"{self.name}.{name}", shape, self.file, suffix=suffix)
+            if text is None:
+                return None
+            lines.append(f"{self.name}.{name} = {text}")
+        return "\n".join(lines) or None
 
     def cut_below(self) -> Step | None:
         """Cut by a statement directly below."""
