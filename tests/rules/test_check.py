@@ -103,7 +103,7 @@ def test_by_line() -> None:
     )
     assert [(f.code, f.range.line) for f in result.findings] == [("LG401", 10), ("LG201", 15)]
     assert all(name.count(":") >= 2 for name in result.trained)
-    assert {name.rsplit(":", 1)[1] for name in result.trained} == {"Linear.weight", "Linear.bias"}
+    assert {name.rsplit(":", 1)[1] for name in result.trained} == {"model.weight", "model.bias"}
 
 
 def test_selection() -> None:

@@ -7,13 +7,14 @@ from typing import Any
 from . import growth
 from .observation import Observation, Step, innermost
 from .tape import Tensor
+from .torch_model.nn import label_of
 from .torch_model.optim import held
 from .where import Parting
 
 
 def trained_names(rt: Any) -> set[str]:
     """The parameters that an optimizer (or a hand-written update) steps and that a backward reached."""
-    return {t.label or f"tensor#{k}" for k, t in enumerate(rt.reached.values()) if t.held}
+    return {t.label or label_of(rt, t.site, "tensor") for t in rt.reached.values() if t.held}
 
 
 def finish(rt: Any) -> None:

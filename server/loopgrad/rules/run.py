@@ -50,7 +50,7 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     result = FileResult(source.path)
     result.findings = findings(analysis.verdicts, context, select)
     result.partial = _partial(analysis)
-    result.trained = frozenset(_trained(name) for name in analysis.trained)
+    result.trained = frozenset(analysis.trained)
     result.fails = frozenset(analysis.fails)
     return result
 
@@ -80,15 +80,3 @@ def _partial(analysis: Analysis) -> list[Partial]:
         if note not in notes:
             notes.append(note)
     return notes
-
-
-def _trained(name: str) -> str:
-    """A parameter as ``file:line:name``.
-
-    The engine numbers those whose place it does not tell: the number stands where the line would, beside no
-    file, so that it keeps them apart and no edit is thought to move it.
-    """
-    if name.count(":") >= 2:
-        return name
-    label, _, number = name.partition("#")
-    return f":{number or 0}:{label}"

@@ -58,7 +58,7 @@ def clone(rt: Any, value: Any, site: Site, memo: dict[int, Any]) -> Any:
                 raise Raised("RuntimeError")
             return value
         made = (
-            nn.parameter(rt, site, value.label.split("#")[0], value.leaf_grad)
+            nn.parameter(rt, site, value.label.rsplit(":", 1)[-1].split("#")[0], value.leaf_grad)
             if value.is_param
             else tensors.graphless(rt, site)
         )

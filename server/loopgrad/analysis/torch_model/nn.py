@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,8 +25,29 @@ def parameter(rt: Any, site: Site | None, label: str, wants: bool = True) -> Ten
     t.leaf_grad = wants
     t.is_param = True
     rt.serial += 1
-    t.label = f"{label}#{rt.serial}"
+    t.label = label_of(rt, site, label)
     return t
+
+
+def label_of(rt: Any, site: Site | None, label: str) -> str:
+    """``file:line:name`` of a parameter: after what it is first stored as, so that an edit elsewhere keeps it.
+
+    The second parameter of one line and name, as in a list of layers, is told from the first by a number.
+    """
+    path, line, name = "", 0, label
+    if site is not None:
+        path, line = site.file.path, site.line
+        targets: list[ast.expr] = getattr(site.stmt, "targets", [])
+        target = targets[0] if len(targets) == 1 else None
+        text = target.id if isinstance(target, ast.Name) else None
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            text = f"{target.value.id}.{target.attr}"
+        if text is not None:
+            name = text + label[label.rfind(".") :] if "." in label else text
+    full = f"{path}:{line}:{name}"
+    number = rt.counts.get(("label", full), 0) + 1
+    rt.counts[("label", full)] = number
+    return full if number == 1 else f"{full}#{number}"
 
 
 def own_parameters(obj: Obj) -> Iterator[tuple[str, Tensor]]:
