@@ -62,3 +62,31 @@ async def test_a_notebook(start):
     assert fix.is_preferred
     changes = (await editor.resolve(fix)).edit.document_changes
     assert {change.text_document.uri for change in changes} <= set(names)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="asks the kernel for threads")
+async def test_an_analysis_that_nobody_waits_for_any_more_ends(start, tmp_path):
+    """The engine wants a deep stack; what runs on one must stop as well, not only he who waits for it."""
+    body = "".join(
+        f"def train_{number}(model, data, flag):\n"
+        "    for epoch in range(9):\n        for x, y in data:\n            for k in range(9):\n"
+        "                loss = model(x).sum() if flag else model(y).mean()\n                loss.backward()\n"
+        for number in range(600)
+    )
+    editor = await start(engine=False, options={"status": True})
+    document = editor.open(tmp_path / "a.py", "import torch\n")
+    await editor.until_codes(document, version=1)
+    server = editor.client._server.pid
+    (worker,) = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+
+    def threads() -> int:
+        return len(list(Path(f"/proc/{worker}/task").iterdir()))
+
+    at_rest = threads()
+    for _ in range(5):
+        editor.statuses.clear()
+        editor.save(document, "import torch\n" + body)
+        await editor.until(lambda: "busy" in editor.statuses)
+        editor.save(document, "import torch\nx = 1\n")
+        await editor.until_codes(document, version=editor.versions[document])
+        assert threads() == at_rest

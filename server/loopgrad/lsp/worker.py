@@ -1,23 +1,24 @@
 """The worker: a process that analyses one file at a time, and that the server can interrupt or kill.
 
-Two threads: this module's reader takes messages off the pipe, so that a ``Cancel`` is seen while a job runs; the
-main thread runs the jobs. Cancelling raises ``Superseded`` in the main thread by the one means Python has for
-that, its interrupt signal. The standard output is the pipe to the server: whatever prints goes to standard
-error. When the server's end closes, the worker ends.
+Two threads: the reader takes messages off the pipe, so that a ``Cancel`` is seen while a job runs; the other one
+runs the jobs, with the large stack that the engine wants (``loopgrad.rules.deep``), so that the engine needs no
+thread of its own, which would go on with what nobody waits for any more. Cancelling raises ``Superseded`` in the
+thread of the jobs. The standard output is the pipe to the server: whatever prints goes to standard error. When
+the server's end closes, the worker ends.
 """
 
 from __future__ import annotations
 
-import _thread
+import ctypes
 import gc
 import os
 import queue
-import signal
 import sys
 import threading
 from typing import Any, BinaryIO
 
 from loopgrad.lsp import wire
+from loopgrad.rules.deep import run_deep
 
 
 class Superseded(BaseException):
@@ -29,43 +30,54 @@ class Worker:
         self._reader = reader
         self._writer = writer
         self._messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        #: The number of the job that runs and may be interrupted, and of the one that was told to stop last.
         self._current: int | None = None
         self._cancelled: int | None = None
+        self._interrupted: int | None = None
+        self._lock = threading.Lock()
+        self._thread = 0
 
     def serve(self) -> None:
         from loopgrad.lsp.worker_jobs import Jobs
 
-        signal.signal(signal.SIGINT, self._interrupt)
+        self._thread = threading.get_ident()
         threading.Thread(target=self._read, daemon=True, name="messages").start()
         jobs = Jobs()
         jobs.warm_up()
         gc.freeze()  # what is loaded by now stays
         while True:
-            try:
-                message = self._messages.get()
-                if isinstance(message, wire.Setup):
-                    jobs.set_up(message)
-                elif isinstance(message, wire.Texts):
-                    jobs.take(message)
-                elif isinstance(message, wire.Run):
-                    self._run(jobs, message)
-            except Superseded:
-                continue  # it came too late to stop anything
+            message = self._messages.get()
+            if isinstance(message, wire.Setup):
+                jobs.set_up(message)
+            elif isinstance(message, wire.Texts):
+                jobs.take(message)
+            elif isinstance(message, wire.Run):
+                self._write(self._run(jobs, message))
 
-    def _run(self, jobs: Any, run: wire.Run) -> None:
+    def _run(self, jobs: Any, run: wire.Run) -> wire.Done:
         done = wire.Done(run.number, cancelled=True)
         try:
-            self._current = run.number
-            if self._cancelled != run.number:
-                done = wire.Done(run.number, jobs.run(run.job))
+            try:
+                with self._lock:
+                    wanted = self._cancelled != run.number
+                    self._current = run.number if wanted else None
+                if wanted:
+                    done = wire.Done(run.number, jobs.run(run.job))
+            finally:
+                self._settle()
         except Superseded:
-            pass
+            self._settle()
         except Exception as error:
             if os.environ.get("LOOPGRAD_DEBUG"):
                 sys.excepthook(type(error), error, error.__traceback__)
             done = wire.Done(run.number, error=f"{type(error).__name__}: {error}")
-        self._current = None
-        self._write(done)
+        return done
+
+    def _settle(self) -> None:
+        """From here on nothing is interrupted; an interruption that has not arrived yet is taken back."""
+        with self._lock:
+            self._current = None
+        _raise_in(self._thread, None)
 
     def _write(self, done: wire.Done) -> None:
         try:
@@ -82,17 +94,24 @@ class Worker:
             while True:
                 message = wire.read(self._reader)
                 if isinstance(message, wire.Cancel):
-                    self._cancelled = message.number
-                    if self._current == message.number:
-                        _thread.interrupt_main()
+                    self._cancel(message.number)
                 else:
                     self._messages.put(message)
         except (EOFError, OSError):
             os._exit(0)
 
-    def _interrupt(self, number: int, frame: object) -> None:
-        if self._current is not None and self._current == self._cancelled:
-            raise Superseded
+    def _cancel(self, number: int) -> None:
+        with self._lock:
+            self._cancelled = number
+            if self._current == number and self._interrupted != number:
+                self._interrupted = number
+                _raise_in(self._thread, Superseded)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raises an exception in a thread at its next step of Python; None takes back one that has not come yet."""
+    argument = ctypes.py_object() if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), argument)
 
 
 def main() -> None:
@@ -100,4 +119,4 @@ def main() -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     os.chdir(os.path.abspath(os.sep))  # no folder of the user's is the working folder, or on the path
-    Worker(sys.stdin.buffer, writer).serve()
+    run_deep(Worker(sys.stdin.buffer, writer).serve)
