@@ -96,6 +96,20 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
+@dataclass(frozen=True)
+class WitnessStep:
+    """One fact of the execution that shows a certain finding.
+
+    ``condition``: the unknown condition at ``range`` came out true (1) or false (0) when it was first met.
+    ``loop``: the loop at ``range`` was in its ``value``-th iteration when the outcome showed.
+    """
+
+    kind: str
+    path: str
+    range: Range
+    value: int
+
+
 @dataclass
 class Finding:
     code: str  # LG101
@@ -116,6 +130,8 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     #: Where the traceback of a raising outcome points (the ``.backward()``), or None.
     raised_at: tuple[str, Range] | None = None
+    #: Of a certain finding: an execution that shows it. Other results of its conditions show it too.
+    witness: tuple[WitnessStep, ...] = ()
 
     @property
     def key(self) -> tuple:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .observation import Carrier, Observation, Step, innermost, iteration_in
+from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .stories import last_store
 from .tape import Node, Tensor, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
@@ -231,6 +231,7 @@ def report(
     if retained is not None:
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
+    seen.witness = witness_of(rt, rt.where)
     rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, _id(place)))
 
 

@@ -46,6 +46,7 @@ class Observation:
         "site",
         "steps",
         "what",
+        "witness",
     )
 
     def __init__(self, what: str, outcome: str, site: Site) -> None:
@@ -59,10 +60,24 @@ class Observation:
         self.raised: Site | None = None
         self.guess = 0
         self.facts: dict[str, Any] = {}
+        #: The unknown conditions as this run decided them, and the loops around with their iteration:
+        #: (kind, site, result or iteration), what came first first.
+        self.witness: list[tuple[str, Site, int]] = []
 
     @property
     def key(self) -> tuple:
         return (self.what, self.site.key)
+
+
+def witness_of(rt: Any, where: Where) -> list[tuple[str, Site, int]]:
+    """How this run came to a moment: ("condition", site, result) and ("loop", site, iteration)."""
+    found = [("condition", each.site, int(each.choice)) for each in rt.trace if each.site is not None]
+    loops = [
+        ("loop", link.loop.site, link.iteration)
+        for link in loops_of(where)
+        if link.loop is not None and not link.loop.implicit and link.loop.kind != "comprehension"
+    ]
+    return [*found, *reversed(loops)]
 
 
 def innermost(where: Where) -> tuple[Site | None, int | None]:

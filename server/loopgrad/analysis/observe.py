@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .observation import Carrier, Observation, Step, innermost
+from .observation import Carrier, Observation, Step, innermost, witness_of
 from .runtime import Raised
 from .semantics.classes import EXCEPTIONS
 from .stories import second_backward, version_error
@@ -28,6 +28,7 @@ def fail(rt: Any, seen: Observation) -> None:
     """Raise torch's RuntimeError; the observation counts if nothing in the program catches it."""
     if rt.trying:
         rt.happen()
+    seen.witness = witness_of(rt, rt.where)
     error = Obj(EXCEPTIONS["RuntimeError"], (MESSAGES[seen.outcome],))
     error.attrs["args"] = error.data
     raised = Raised("RuntimeError", error)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .observation import witness_of
 from .tape import Node, Pass, Store, Tensor
 from .values import MISSING, Class, Func, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
@@ -429,6 +430,7 @@ class Runtime:
 
     def observe(self, what: Any) -> None:
         if not self.trying:
+            what.witness = witness_of(self, self.where)
             self.seen.append(what)
 
 

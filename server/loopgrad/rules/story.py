@@ -8,7 +8,7 @@ from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation, Step
 from loopgrad.analysis.where import Site
 from loopgrad.messages.rules_en import MESSAGES
-from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep
+from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep, WitnessStep
 
 from .catalogue import RULES
 from .context import Context
@@ -48,9 +48,17 @@ def finding(
         carriers=tuple(dict.fromkeys(carriers)),
         trace=said,
         requests=tuple(requests),
+        witness=witness(seen, context) if verdict.certain else (),
         raised_at=None if seen.raised is None else (context.path(seen.raised), context.range(seen.raised)),
     )
     return placed(found, seen, context)
+
+
+def witness(seen: Observation, context: Context) -> tuple[WitnessStep, ...]:
+    return tuple(
+        WitnessStep(kind, context.path(site), context.node_range(context.path(site), site.node), value)
+        for kind, site, value in seen.witness
+    )
 
 
 def placed(found: Finding, seen: Observation, context: Context) -> Finding:
