@@ -1,0 +1,2 @@
+// The panel's own script.
+export {};
