@@ -12,11 +12,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
-from loopgrad.confirm.process import Child, adopting
+from loopgrad.confirm import warm
+from loopgrad.confirm.probe.tree import adopting
+from loopgrad.confirm.process import Child, Running
+from loopgrad.confirm.warm import Warm, WarmError
 
 START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe", "start.py")
 
@@ -50,6 +53,10 @@ class Request:
     redirect: int = 0
     #: Take in orphans while it runs. Only for a process that starts no other children meanwhile.
     adopt: bool = False
+    #: Have a process that holds torch fork the run, and keep it for the next.
+    warm: Warm | None = None
+    #: Parts of the probe to leave out, to measure what they cost; see ``probe/job.py``.
+    without: tuple[str, ...] = ()
 
 
 @dataclass
@@ -61,6 +68,10 @@ class Observation:
     ended_by: str | None = None  # timeout, cancelled, flood
     seconds: float = 0.0
     problem: str | None = None
+    #: A warm server forked it.
+    warm: bool = False
+    #: Told of each event as it comes, in the thread that reads the channel.
+    on_event: Callable[[dict[str, Any]], None] = lambda event: None
 
     def all(self, name: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["event"] == name]
@@ -76,6 +87,7 @@ def observe(
     out: IO[bytes] | None = None,
     err: IO[bytes] | None = None,
     cancel: threading.Event | None = None,
+    on_event: Callable[[dict[str, Any]], None] = lambda event: None,
 ) -> list[Observation]:
     """Runs a request: one observation for each rank, most often one.
 
@@ -87,7 +99,7 @@ def observe(
         cancel = cancel or threading.Event()
         found: list[Observation] = []
         for redirect in range(_asks_for_accelerator(placed), 3):
-            found = _run(replace(placed, redirect=redirect), sinks, cancel)
+            found = _run(replace(placed, redirect=redirect), sinks, cancel, on_event)
             if placed.device not in ("auto", "cpu") or not _wants_accelerator(found[0], placed):
                 break
     if back is not None:
@@ -96,15 +108,34 @@ def observe(
     return found
 
 
-def _run(request: Request, sinks: tuple[IO[bytes], IO[bytes]], cancel: threading.Event) -> list[Observation]:
+def _run(
+    request: Request,
+    sinks: tuple[IO[bytes], IO[bytes]],
+    cancel: threading.Event,
+    on_event: Callable[[dict[str, Any]], None],
+) -> list[Observation]:
+    found = _run_once(request, sinks, cancel, on_event)
+    lost = any(each.warm and each.ended_by is None and each.last("start") is None for each in found)
+    if lost and not cancel.is_set():  # a fork that did not come to life
+        return _run_once(replace(request, warm=None), sinks, cancel, on_event)
+    return found
+
+
+def _run_once(
+    request: Request,
+    sinks: tuple[IO[bytes], IO[bytes]],
+    cancel: threading.Event,
+    on_event: Callable[[dict[str, Any]], None],
+) -> list[Observation]:
     observations = [Observation() for _ in range(request.nproc)]
-    children: list[Child] = []
+    observations[0].on_event = on_event
+    children: list[Running] = []
     started = time.monotonic()
     port = _free_port() if request.nproc > 1 else 0
-    with adopting(request.adopt) as adopted:
+    with adopting(request.adopt, warm.LAUNCHED) as adopted:
         try:
             for rank, observation in enumerate(observations):
-                children.append(_start(request, rank, port, sinks, observation))
+                children.append(_start(request, rank, port, sinks, observation, cancel))
             _watch(request, children, observations, cancel, started)
         except OSError as error:
             observations[0].problem = str(error)
@@ -116,8 +147,13 @@ def _run(request: Request, sinks: tuple[IO[bytes], IO[bytes]], cancel: threading
 
 
 def _start(
-    request: Request, rank: int, port: int, sinks: tuple[IO[bytes], IO[bytes]], observation: Observation
-) -> Child:
+    request: Request,
+    rank: int,
+    port: int,
+    sinks: tuple[IO[bytes], IO[bytes]],
+    observation: Observation,
+    cancel: threading.Event,
+) -> Running:
     script = request.script if request.module else os.path.join(request.cwd, request.script)
     folder = request.cwd if request.module else os.path.dirname(os.path.realpath(script))
     job = {
@@ -133,8 +169,11 @@ def _start(
         "workspace": [folder, request.cwd],
         "parent": os.getpid(),
         "seconds": max(1.0, request.timeout * 0.95 - 1.0),
+        "without": list(request.without),
     }
-    env = dict(os.environ)
+    # One order of sets in all runs: what is compared bit for bit must not hang on it.
+    base = {"PYTHONHASHSEED": "0", **os.environ}
+    env = dict(base)
     if request.device == "cpu":
         env["CUDA_VISIBLE_DEVICES"] = ""
     if request.nproc > 1:  # what torchrun sets, see "Environment Variables" in its manual
@@ -153,26 +192,38 @@ def _start(
 
     def line(text: bytes) -> None:
         with contextlib.suppress(ValueError):
-            observation.events.append(json.loads(text))
+            event = json.loads(text)
+            observation.events.append(event)
+            observation.on_event(event)
 
     with tempfile.TemporaryFile() as file:
-        file.write(json.dumps(job).encode())
-        file.flush()
-        file.seek(0)
-        return Child(
-            [request.python, START],
-            job=file,
-            cwd=request.cwd,
-            env=env,
-            out=sinks[0],
-            err=sinks[1],
-            line=line,
-        )
+        options: dict[str, Any] = {"cwd": request.cwd, "env": env, "line": line}
+        options.update(job=file, out=sinks[0], err=sinks[1])
+        if request.warm is not None and warm.AVAILABLE:
+            deadline = time.monotonic() + request.timeout
+            _write(file, {**job, "parent": 0})  # its supervisor sees to it
+            with contextlib.suppress(WarmError, OSError):
+                command = (request.python, START)
+                child = warm.start(
+                    request.warm, command, base=base, cancel=cancel, deadline=deadline, **options
+                )
+                observation.warm = True
+                return child
+        _write(file, job)
+        return Child([request.python, START], **options)
+
+
+def _write(file: IO[bytes], job: dict[str, Any]) -> None:
+    file.seek(0)
+    file.truncate()
+    file.write(json.dumps(job).encode())
+    file.flush()
+    file.seek(0)
 
 
 def _watch(
     request: Request,
-    children: list[Child],
+    children: list[Running],
     observations: list[Observation],
     cancel: threading.Event,
     started: float,

@@ -20,6 +20,8 @@ CONFIRMED, CLEAN, INCONCLUSIVE = "confirmed", "clean", "inconclusive"
 
 Place = tuple[str, int]
 
+_KILL = int(getattr(signal, "SIGKILL", 9))
+
 
 @dataclass
 class Verdict:
@@ -190,7 +192,7 @@ def _where(seen: Observation) -> Message:
 
 def _without_word(seen: Observation, started: bool, where: Message) -> Message:
     status = seen.status or 0
-    if status == -signal.SIGKILL:
+    if status == -_KILL:
         return Message.of("confirm.reason.killed", where=where)
     if status < 0:
         try:

@@ -29,3 +29,6 @@ class Job:
     seed: int = 0
     #: After so long the probe reports what it has seen and ends by itself, if it comes to a tick.
     seconds: float = 120.0
+    #: Parts to leave out, for benchmarks: ``marks`` (which statement built what), ``names`` (what the live
+    #: frames call a tensor), ``growth`` (generations that stay alive), ``training`` (optimizers).
+    without: list[str] = field(default_factory=list)

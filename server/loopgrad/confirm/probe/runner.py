@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import builtins
+import contextlib
 import gc
 import importlib.util
 import os
@@ -11,6 +13,7 @@ import sys
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .channel import Channel
@@ -20,16 +23,16 @@ from .job import Job
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-def run(data: dict[str, Any], channel_fd: int) -> int:
+def run(data: dict[str, Any], channel_fd: int) -> NoReturn:
     job = Job(**data)
     channel = Channel(channel_fd)
     try:
         import torch
     except ImportError as error:
         channel.send("no-torch", python=sys.executable, error=str(error))
-        return 0
+        sys.exit(0)
     channel.send("start", python=sys.executable, torch=str(torch.__version__), pid=os.getpid())
-    return Runner(job, channel).run()
+    Runner(job, channel).run()
 
 
 class Runner:
@@ -43,10 +46,11 @@ class Runner:
         self._watch.places.files = self._sources.files
         self._sources.on_compiler = self._watch.drop_hook
         self._over = False
+        self._exit: Callable[[int], NoReturn] = os._exit
         self._context: Any = None
         self._guesses: set[tuple[str, int]] = set()
 
-    def run(self) -> int:
+    def run(self) -> NoReturn:
         self._prepare()
         how, status = "return", 0
         shown: BaseException | None = None
@@ -62,8 +66,8 @@ class Runner:
         self._end(how, shown, status)
         if how == "exception" and shown is not None:
             sys.excepthook(type(shown), shown, shown.__traceback__)
-            return 130 if isinstance(shown, KeyboardInterrupt) else status
-        return status
+            status = 130 if isinstance(shown, KeyboardInterrupt) else status
+        self._leave(status)
 
     # Before ----------------------------------------------------------------------------------------
 
@@ -87,7 +91,7 @@ class Runner:
 
             self._context = shapes.prepare(self._guessed, lambda path: path in self._sources.files)
         Writes(job.workspace, self._wrote).install()
-        original_exit = os._exit
+        original_exit = self._exit
         owner = os.getpid()
 
         def leave(status: int) -> NoReturn:
@@ -179,6 +183,22 @@ class Runner:
 
             data.update(type=type(error).__name__, message=str(error)[:1000], outcome=outcome_of(error))
         self._channel.send("end", how=how, status=status, **{**self._watch.report(), **data})
+
+    def _leave(self, status: int) -> NoReturn:
+        """Ends as Python does, with what was registered for the end, but takes no modules apart.
+
+        That would only be seen by ``__del__`` methods, which Python does not promise to call then, and it
+        takes longer than many a script.
+        """
+        shutdown: Any = getattr(threading, "_shutdown", None)
+        run_all: Any = atexit._run_exitfuncs
+        for ending in (shutdown, run_all):
+            if ending is not None:
+                ending()
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        self._exit(status & 0xFF if os.name != "nt" else status)
 
     def _clean(self, error: BaseException) -> list[tuple[types.FrameType, int]]:
         """Takes the probe's frames out of a traceback, and gives the user's, innermost first."""

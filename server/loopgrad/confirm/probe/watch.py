@@ -66,7 +66,8 @@ class Watch:
         self.engine.install()
         self.training.install()
         self._hook: Any = torch.nn.modules.module.register_module_forward_pre_hook(self._forward)
-        os.register_at_fork(after_in_child=self.switch_off)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.switch_off)
 
     def switch_off(self) -> None:
         """In a forked worker nothing is watched: the injected calls become as good as none."""
