@@ -145,7 +145,7 @@ def define_only(rt: Runtime, record: Any, module: UserModule) -> None:
         tree = ast.Module(body, [])
         from .shared import FileRecord
 
-        rt.shared.definitions = FileRecord(record.path, tree)
+        rt.shared.definitions = FileRecord(record.path, tree, record.watch)
     execute(rt, rt.shared.definitions, module, "module")
 
 

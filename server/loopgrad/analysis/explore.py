@@ -66,12 +66,14 @@ def analyse(
     tree: ast.Module,
     provider: Any = None,
     cell_of: Callable[[int], int] | None = None,
+    watch: Any = None,
 ) -> Analysis:
     """Analyse one file: its body as a script, then every function that nothing in it calls.
 
-    ``cell_of`` gives a line's cell where the file is a notebook.
+    ``cell_of`` gives a line's cell where the file is a notebook. ``watch`` hears of the values of the file's
+    variables: its ``reading(node, run)`` and ``storing(node, store)`` wrap what a name or attribute is lowered to.
     """
-    record = FileRecord(path, tree)
+    record = FileRecord(path, tree, watch)
     shared = Shared(record, provider)
     shared.cell_of = cell_of
     analysis = Analysis()

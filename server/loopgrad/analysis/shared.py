@@ -22,11 +22,13 @@ from .torch_model import inplace as inplace_part
 class FileRecord:
     """One file: its tree, lowered at the first execution."""
 
-    __slots__ = ("_run", "path", "tree")
+    __slots__ = ("_run", "path", "tree", "watch")
 
-    def __init__(self, path: str, tree: ast.Module) -> None:
+    def __init__(self, path: str, tree: ast.Module, watch: Any = None) -> None:
         self.path = path
         self.tree = tree
+        #: Hears of each value that a name or attribute of this file has when it is read or stored, or None.
+        self.watch = watch
         self._run: Callable[..., Any] | None = None
 
     def lowered(self) -> Callable[..., Any]:

@@ -39,6 +39,7 @@ def register(server: LoopgradServer) -> None:
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         unit = server.parts.documents.close(params.text_document.uri)
         if unit is not None:
+            server.parts.hovers.closed(unit)
             server.parts.analysis.closed(unit)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_OPEN)
@@ -63,11 +64,12 @@ def register(server: LoopgradServer) -> None:
     def notebook_did_close(params: types.DidCloseNotebookDocumentParams) -> None:
         unit = server.parts.documents.close_notebook(params.notebook_document.uri)
         if unit is not None:
+            server.parts.hovers.closed(unit)
             server.parts.analysis.closed(unit)
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
-        return server.parts.hovers.at(params.text_document.uri, params.position)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        return await server.parts.hovers.at(params.text_document.uri, params.position)
 
     # Files, folders and settings ---------------------------------------------------------------------
 

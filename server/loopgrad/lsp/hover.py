@@ -1,18 +1,21 @@
-"""Hovers: a rule's code in a comment, and a variable that a finding is about.
+"""Hovers: a rule's code in a comment, and a variable: whether it carries a graph, since when, and its finding.
 
-What a variable carries is known where the story of its finding plays: from the loop's head to the last line that
-the story names. There the hover tells since which line and of which iteration; anywhere else it says nothing.
+What the variables of a document hold is computed by the worker when it is asked for, once for each text, and kept.
+The story of a finding comes along where it plays: from the loop's head to the last line that the story names.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lsprotocol import types
 
+from loopgrad.lsp import wire
 from loopgrad.lsp.analysis import Analysis
+from loopgrad.lsp.analysis_queue import Priority, WorkerError
 from loopgrad.lsp.diagnostics import Result, Writer
 from loopgrad.lsp.documents import Documents, Part, Unit
 from loopgrad.lsp.places import Places
@@ -28,8 +31,10 @@ class Hovers:
     documents: Documents
     analysis: Analysis
     writer: Writer
+    #: What was asked of the worker for each document, and the text and the result that it was asked for.
+    _asked: dict[str, tuple[tuple[int, int], asyncio.Task[wire.Held | None]]] = field(default_factory=dict)
 
-    def at(self, uri: str, position: types.Position) -> types.Hover | None:
+    async def at(self, uri: str, position: types.Position) -> types.Hover | None:
         unit = self.documents.unit(uri)
         part = unit.part(uri) if unit is not None else None
         if unit is None or part is None:
@@ -42,14 +47,51 @@ class Hovers:
         name = _around(_NAME, line, column)
         if name is None:
             return None
+        spot = await self._held(unit, part, position.line, column)
         # ``self.last_h.shape``: the longest beginning that holds the cursor and is known.
         text, start = name[0], name.start()
         ends = [match.start() for match in re.finditer(r"\.", text)] + [len(text)]
         for end in sorted((end for end in ends if start + end >= column), reverse=True):
-            told = self._variable(unit, part, text[:end], position.line)
+            told = self._variable(unit, part, text[:end], position.line, spot)
             if told:
                 return self._hover(told, line, position.line, (start, start + end))
+        if spot is not None:
+            return self._hover(self._told(spot), line, position.line, (spot.column - 1, spot.end_column - 1))
         return None
+
+    async def _held(self, unit: Unit, part: Part, line: int, column: int) -> wire.Spot | None:
+        """What the variable at a position holds; None if that is no tensor, or cannot be known."""
+        if not self.analysis.settings.of(unit.path).active:
+            return None
+        result = await self.analysis.settled(unit)
+        state = unit.revision, result.serial if result is not None else 0
+        known = self._asked.get(unit.uri)
+        if known is None or known[0] != state:
+            task = asyncio.get_running_loop().create_task(self._ask(unit))
+            known = self._asked[unit.uri] = state, task
+        await asyncio.wait({known[1]})
+        if known[1].cancelled() or unit.revision != state[0] or unit.part(part.uri) is not part:
+            return None
+        held = known[1].result()
+        return held.at(part.first_line + line, column + 1) if held is not None else None
+
+    async def _ask(self, unit: Unit) -> wire.Held | None:
+        try:
+            # It gives way to checks: whoever edits the text is no longer interested in this answer.
+            held: wire.Held = await self.analysis.queue.submit(
+                wire.Hold(unit.path), Priority.DEPENDENT, ("held", unit.uri)
+            )
+        except WorkerError:
+            return None
+        return held
+
+    def _told(self, spot: wire.Spot) -> str:
+        return "  \n".join(words(message, self.writer.language) for message in spot.told)
+
+    def closed(self, unit: Unit) -> None:
+        known = self._asked.pop(unit.uri, None)
+        if known is not None:
+            known[1].cancel()
 
     def _hover(self, text: str, line: str, number: int, span: tuple[int, int]) -> types.Hover:
         units = self.documents.columns.units
@@ -70,12 +112,15 @@ class Hovers:
         title = f"[{code}: {rule.name}]({link})" if link else f"{code}: {rule.name}"
         return f"**{title}**\n\n{self.writer.pages.summary(code)}"
 
-    def _variable(self, unit: Unit, part: Part, name: str, line: int) -> str:
+    def _variable(self, unit: Unit, part: Part, name: str, line: int, spot: wire.Spot | None) -> str:
+        """The stories of the findings that name a variable, after what it holds."""
         found = [
-            self._story(result, finding, name)
+            self._story(result, finding, name, spot is None)
             for result, finding in self.analysis.results.about(unit.path)
             if name in finding.carriers and self._plays_at(result, finding, part, line)
         ]
+        if found and spot is not None:
+            found.insert(0, self._told(spot))
         return "\n\n---\n\n".join(found)
 
     def _plays_at(self, result: Result, finding: Finding, part: Part, line: int) -> bool:
@@ -88,12 +133,12 @@ class Hovers:
         ]
         return bool(lines) and min(lines) <= line <= max(lines)
 
-    def _story(self, result: Result, finding: Finding, name: str) -> str:
-        """What the variable carries and since when, then the whole story with links to its lines."""
+    def _story(self, result: Result, finding: Finding, name: str, since: bool) -> str:
+        """The whole story with links to its lines, after since when the variable carries what it does."""
         places = result.places(self.documents)
         built = next((step for step in finding.trace if step.role == "built"), None)
         parts = []
-        if built is not None:
+        if built is not None and since:
             place = places.place(built.path, built.range)
             if place is not None:
                 key = "lsp.hover-carries" if built.iteration is None else "lsp.hover-carries-iteration"

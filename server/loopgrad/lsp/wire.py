@@ -106,11 +106,18 @@ class FixAll:
 
 
 @dataclass(frozen=True)
+class Hold:
+    """What the variables of an open document hold."""
+
+    path: str
+
+
+@dataclass(frozen=True)
 class Discover:
     """The files of the workspace."""
 
 
-Job = Check | Offer | FixAll | Discover
+Job = Check | Offer | FixAll | Hold | Discover
 
 
 @dataclass(frozen=True)
@@ -184,6 +191,28 @@ class FixedAll:
     cells: tuple[int | None, ...] = ()
     titles: tuple[str | Message, ...] = ()
     lines: Lines = field(default_factory=Lines)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A variable in a line: its columns (characters from 1, the end exclusive), and what it holds there."""
+
+    column: int
+    end_column: int
+    told: tuple[Message, ...]
+
+
+@dataclass
+class Held:
+    """The variables that hold tensors, by their line."""
+
+    spots: dict[int, list[Spot]] = field(default_factory=dict)
+
+    def at(self, line: int, column: int) -> Spot | None:
+        """The variable at a position; one that ends there counts as well."""
+        return next(
+            (spot for spot in self.spots.get(line, ()) if spot.column <= column <= spot.end_column), None
+        )
 
 
 @dataclass(frozen=True)

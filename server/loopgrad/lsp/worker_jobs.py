@@ -94,6 +94,8 @@ class Jobs:
                 return self._offer(job)
             if isinstance(job, wire.FixAll):
                 return self._fix_all(job)
+            if isinstance(job, wire.Hold):
+                return self._hold(job)
             return self._discover()
         finally:
             self._provider.trim()
@@ -222,6 +224,17 @@ class Jobs:
         fixed.edits, fixed.cells = tuple(edits), tuple(cells)
         fixed.lines = self._lines((edit.path, edit.range) for edit, cell in zip(edits, cells) if cell is None)
         return fixed
+
+    def _hold(self, job: wire.Hold) -> wire.Held:
+        source = self._provider.document(job.path)
+        if source is None or self._config.excluded(job.path) or os.environ.get("LOOPGRAD_ENGINE"):
+            return wire.Held()
+        from loopgrad.lsp.worker_held import held
+
+        try:
+            return held(source, self._provider)
+        except (SourceError, RecursionError):
+            return wire.Held()
 
     # The workspace ---------------------------------------------------------------------------------
 

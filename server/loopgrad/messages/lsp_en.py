@@ -21,6 +21,26 @@ MESSAGES = {
     "lsp.hover-carries-iteration": (
         "`{name}` carries a graph that is built in line {line}, in iteration {iteration}."
     ),
+    # What a variable holds
+    "lsp.held.none": "`{name}` carries no graph.",
+    "lsp.held.cut": "`{name}` carries no graph: it was cut off in {where}.",
+    "lsp.held.leaf": "`{name}` is a leaf that requires grad: graphs end here, and it carries none.",
+    "lsp.held.graph": "`{name}` carries a graph, built in {built}.",
+    "lsp.held.guess": "`{name}` may carry a graph, built in {built}.",
+    "lsp.held.back": "It reaches back to {back}.",
+    "lsp.held.freed": "The backward in {freed} has freed it.",
+    "lsp.held.freed-in-part": "The backward in {freed} has freed that part of it.",
+    "lsp.held.and": "{first} {second}",
+    "lsp.held.in": "Iteration {iteration}: {text}",
+    "lsp.held.range": "Iterations {first} to {last}: {text}",
+    "lsp.held.from": "From iteration {iteration} on: {text}",
+    "lsp.held.called": "Called from {where}: {text}",
+    "lsp.held.also": "At other times: {text}",
+    "lsp.held.when.same": "{where} in the same iteration",
+    "lsp.held.when.previous": "{where} in the iteration before",
+    "lsp.held.when.iteration": "{where} in iteration {iteration}",
+    "lsp.held.when.before-loop": "{where}, before the loop",
+    "lsp.held.somewhere": "a place out of sight",
     # Commands
     "lsp.checking-workspace": "Loopgrad: checking the workspace",
     "lsp.progress": "{done} of {total} files",

@@ -53,7 +53,9 @@ BIG = 1 << 16
 
 def lower(node: ast.expr, scope: Scope) -> Eval:
     """Lower one expression."""
-    return _LOWER[type(node)](node, scope)
+    run = _LOWER[type(node)](node, scope)
+    watch = scope.file.watch
+    return run if watch is None else watch.reading(node, run)
 
 
 def _constant(node: ast.Constant, scope: Scope) -> Eval:

@@ -16,10 +16,10 @@ StoreTo = Callable[[Frame, Any], None]
 
 def target(node: ast.expr, scope: Scope) -> StoreTo:
     """Lower one assignment target."""
-    if isinstance(node, ast.Name):
-        return _name(node, scope)
-    if isinstance(node, ast.Attribute):
-        return _attribute(node, scope)
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        store = _name(node, scope) if isinstance(node, ast.Name) else _attribute(node, scope)
+        watch = scope.file.watch
+        return store if watch is None else watch.storing(node, store)
     if isinstance(node, ast.Subscript):
         return _subscript(node, scope)
     if isinstance(node, (ast.Tuple, ast.List)):
