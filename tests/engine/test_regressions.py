@@ -152,6 +152,129 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             (h * g).sum().backward()
         """,
     ),
+    "a backward in every third iteration of twelve": (
+        "second-backward",
+        """
+        import torch
+        N = 12
+        cell = torch.nn.GRUCell(3, 4)
+        h = torch.zeros(2, 4)
+        for i in range(N):
+            h = cell(torch.randn(2, 3), h)
+            if i % 3 == 2:
+                h.pow(2).mean().backward()
+        """,
+    ),
+    "a window of the last three, kept by hand": (
+        "clean",
+        """
+        import torch
+        N = 12
+        net = torch.nn.Linear(3, 1)
+        window = []
+        for i in range(N):
+            window.append(net(torch.randn(2, 3)).mean())
+            if len(window) > 3:
+                window.pop(0)
+        """,
+    ),
+    "a window of the last three, cut by a slice": (
+        "clean",
+        """
+        import torch
+        N = 12
+        net = torch.nn.Linear(3, 1)
+        window = []
+        for i in range(N):
+            window.append(net(torch.randn(2, 3)).mean())
+            window = window[-3:]
+        """,
+    ),
+    "a list that is filled in every second iteration": (
+        "grows",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i % 2 == 0:
+                losses.append(loss)
+        """,
+    ),
+    "a list that is filled from the third iteration on": (
+        "grows",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i >= 2:
+                losses.append(loss)
+        """,
+    ),
+    "a list that is filled in the first three iterations only": (
+        "clean",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i < 3:
+                losses.append(loss)
+        """,
+    ),
+    "the last round of an endless loop with a counter": (
+        "no-grad-fn",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        i = -1
+        while True:
+            i += 1
+            if i == N:
+                break
+            loss = w.sum()
+            if i == N - 1:
+                loss = loss.detach()
+            loss.backward()
+        """,
+    ),
+    "requires_grad set on a loss that kept its graph": (
+        "error",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        for i in range(4):
+            loss = w.sum()
+            loss.requires_grad = True
+            loss.backward()
+        """,
+    ),
+    "a loss that was made a leaf, beside one that trains everything": (
+        "clean",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for i in range(4):
+            optimizer.zero_grad()
+            w.sum().backward()
+            extra = (w * w).sum().detach()
+            extra.requires_grad = True
+            extra.backward()
+            optimizer.step()
+        """,
+    ),
 }
 
 
@@ -166,7 +289,7 @@ def test_the_analysis_says_what_torch_does(name: str) -> None:
         for f in check(SourceFile("program.py", source), FileProvider([])).findings
         if f.severity != "information"
     ]
-    assert {finding.outcome for finding in found} == ({outcome} - {"clean"})
+    assert {finding.outcome for finding in found} == ({outcome} - {"clean", "error"})
     raising = [finding for finding in found if finding.raised_at is not None]
     assert all(finding.certainty == "certain" for finding in found)
     assert all(

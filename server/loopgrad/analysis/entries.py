@@ -115,6 +115,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
         rt.where = Where(parent, None, loop, k + 1)
         call_unknown(rt, target, site)
         rt.shared.growth.end_of_iteration(rt, loop, k + 1, None)
+    rt.shared.growth.end_of_loop(rt, loop)
     rt.loops.pop()
 
 

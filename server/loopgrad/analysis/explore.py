@@ -90,7 +90,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
     queue: list[dict[Any, bool]] = [{}]
     seen: dict[tuple, Seen] = {}
     complete = 0
-    cut = False
+    cut = open_loops = False
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.pop(0)
@@ -100,6 +100,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         collect(rt, seen)
+        open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
         analysis.trained |= finish.trained_names(rt)
         base = dict(assign)
@@ -111,13 +112,18 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
             break
     analysis.paths += complete
     exhausted = not queue and not cut
-    for entry_seen in seen.values():
+    agreed = {
+        key
+        for key, each in seen.items()
+        if exhausted and each.times == complete and len(each.marks) == 1 and not each.guess
+    }
+    if agreed and open_loops:
+        agreed = replayed(shared, entry, analysis, {key: seen[key] for key in agreed})
+    for key, entry_seen in seen.items():
         first = entry_seen.first
         if entry_seen.guess >= 2:
             continue
-        certain = (
-            exhausted and entry_seen.times == complete and len(entry_seen.marks) == 1 and not entry_seen.guess
-        )
+        certain = key in agreed
         if first.what == "no-graph" and not entry.sure and "cut" not in first.facts:
             continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.guess:
@@ -126,6 +132,18 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     analysis.verdicts = without_lesser(analysis.verdicts)
+
+
+def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
+    """Which claims hold as well where the loops of unknown length run once more: what hangs on how long a
+    sequence happens to be is not certain."""
+    rt = Runtime(shared, {}, MOST_STEPS)
+    rt.longer = 1
+    run_path(rt, entry, analysis)
+    analysis.steps += rt.steps
+    again: dict[tuple, Seen] = {}
+    collect(rt, again)
+    return {key for key, claim in claims.items() if key in again and again[key].marks == claim.marks}
 
 
 def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import growth
-from .observation import Observation, Step, innermost
+from .observation import Observation, Step, innermost, witness_of
 from .tape import Tensor
 from .torch_model.nn import label_of
 from .torch_model.optim import held
@@ -24,6 +24,23 @@ def finish(rt: Any) -> None:
     requires(rt)
     evaluations(rt)
     cut_off(rt)
+    made_leaves(rt)
+
+
+def made_leaves(rt: Any) -> None:
+    """LG304: a loss that was made a leaf, where a parameter of an optimizer is reached by no backward at all."""
+    wanted = [t for optimizer in rt.optimizers for t in _held_by(optimizer) if t.leaf_grad and not t.guess]
+    if all(id(t) in rt.reached for t in wanted):
+        return
+    for seen in rt.made_leaves:
+        seen.witness = witness_of(rt, rt.where)
+        rt.seen.append(seen)
+
+
+def _held_by(optimizer: Any) -> list[Tensor]:
+    groups = optimizer.attrs.get("param_groups") or []
+    inner = [group.get("params") for group in groups if isinstance(group, dict)]
+    return [t for several in inner for t in several or () if type(t) is Tensor]
 
 
 def retained(rt: Any) -> None:

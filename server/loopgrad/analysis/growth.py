@@ -2,7 +2,8 @@
 
 At the end of a loop's fourth iteration everything that is reachable from the live frames is walked. A
 place (a name, an attribute, a container) whose graphs were born in iterations 2, 3 and 4 grows, unless a
-later backward consumes what it holds.
+later backward consumes what it holds. A loop that ran on is walked again at its end: what grew must still
+hold all that it held and more, and what began later, or keeps only some iterations, is seen then.
 """
 
 from __future__ import annotations
@@ -24,53 +25,82 @@ MOST_WALKS = 4
 class Candidate:
     """A place that seemed to grow; ``nodes`` are what it held, watched for a later backward."""
 
-    __slots__ = ("index", "loop", "nodes", "observation", "place")
+    __slots__ = ("apart", "index", "loop", "nodes", "observation", "place")
 
     def __init__(
         self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun, place: Any
     ) -> None:
+        self.apart = _apart(place)
         self.observation = observation
         self.nodes = nodes
         self.index = index
         self.loop = loop
-        self.place = place
+        self.place = _id(place)
 
 
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
-    """Called at the end of every iteration: look for growth at the fourth, and look again at every later one.
-
-    What seemed to grow must also hold the graphs of the last three iterations that ran: a value that is
-    reset, replaced or cleared in between does not.
-    """
+    """Called at the end of every iteration: look for growth at the fourth."""
     loop.executed.append(iteration)
-    if len(loop.executed) < CHECK_AT or rt.trying or rt.seq == 0:
-        return
-    waiting = [c for c in rt.growth if c.loop is loop]
-    if len(loop.executed) > CHECK_AT:
-        if waiting:
-            last = set(loop.executed[-3:])
-            now: dict[Any, list[Node]] = {}
-            for place, nodes in holders(rt):
-                now[_id(place)] = nodes
-                if (
-                    place[0] == "attribute"
-                ):  # state that is made anew each iteration: the same field of its successor
-                    now.setdefault(("attribute", place[2]), nodes)
-            for candidate in waiting:
-                nodes = now.get(candidate.place) or now.get(("attribute", candidate.place[-1]), [])
-                if not nodes or not last <= born_in(nodes, loop):
-                    rt.growth.remove(candidate)
-                else:
-                    candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
-                    candidate.index = len(rt.passes)
+    if len(loop.executed) != CHECK_AT or rt.trying or rt.seq == 0:
         return
     mark = ("walk", id(loop.site.node))
     walks = rt.counts.get(mark, 0)
     if walks >= MOST_WALKS:
         return
     rt.counts[mark] = walks + 1
-    for holder, nodes in holders(rt):
-        inspect(rt, loop, holder, nodes)
+    loop.held = held = {}
+    due = set(loop.executed[1:CHECK_AT])
+    for place, nodes in holders(rt):
+        born = born_in(nodes, loop)
+        born.discard(None)
+        if born:
+            held[_id(place)] = held[_apart(place)] = born
+        if born >= due:
+            inspect(rt, loop, place, nodes, due)
+
+
+def end_of_loop(rt: Any, loop: LoopRun) -> None:
+    """Called where a loop is left, but not by an exception: look again if it ran on after the first look.
+
+    A window of the last few values, and what is reset, replaced or cleared, has lost iterations by now.
+    """
+    held = loop.held
+    if held is None or len(loop.executed) <= CHECK_AT or rt.trying:
+        return
+    loop.held = None
+    now: dict[Any, tuple[Any, list[Node]]] = {}
+    for place, nodes in holders(rt):
+        now[_id(place)] = (place, nodes)
+        now.setdefault(_apart(place), (place, nodes))
+    waiting = {c.place: c for c in rt.growth if c.loop is loop}
+    for candidate in waiting.values():
+        place, nodes = now.get(candidate.place) or now.get(candidate.apart) or (candidate.place, [])
+        if _gained(candidate.apart, candidate.place, nodes, loop, held):
+            candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
+            candidate.index = len(rt.passes)
+        else:
+            rt.growth.remove(candidate)
+    aparts = {c.apart for c in waiting.values()}
+    for key, (place, nodes) in now.items():
+        if key != _id(place) or key in waiting or _apart(place) in aparts:
+            continue
+        born = _gained(_apart(place), key, nodes, loop, held)
+        if len(born) >= 3:
+            inspect(rt, loop, place, nodes, born)
+
+
+def _gained(apart: Any, place: Any, nodes: list[Node], loop: LoopRun, held: dict[Any, set[Any]]) -> set[Any]:
+    """The iterations whose graphs a place holds, if it still holds all that it held at the first look, and more."""
+    born = born_in(nodes, loop)
+    born.discard(None)
+    return born if (held.get(place) or held.get(apart) or set()) < born else set()
+
+
+def _apart(place: Any) -> Any:
+    """A place without its object: what is made anew each iteration is known by the name of its successor."""
+    if place[0] == "in":
+        return ("in", _apart(place[2]))
+    return ("attribute", place[2]) if place[0] == "attribute" else place
 
 
 def born_in(nodes: list[Node], loop: LoopRun) -> set[int | None]:
@@ -147,28 +177,22 @@ def _id(place: Any) -> Any:
     return place
 
 
-def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node]) -> None:
-    """Whether a place holds graphs of iterations 2, 3 and 4 of ``loop``."""
-    born: set[int] = set()
+def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]) -> None:
+    """A place that holds graphs of the iterations ``due`` of ``loop``: by which statements they came."""
     newest: Node | None = None
     oldest: Node | None = None
     total = walked = 0
     guess = 0
     for node in reachable(nodes):
-        k = iteration_in(node.where, loop)
-        if k is None:
+        if iteration_in(node.where, loop) is None:
             continue
         total += 1
         walked += node.consumed is not None
-        born.add(k)
         guess = max(guess, node.guess)
         if node.stores and (newest is None or node.seq > newest.seq):
             newest = node
         if oldest is None or node.seq < oldest.seq:
             oldest = node
-    due = set(loop.executed[1:CHECK_AT])
-    if not born >= due:
-        return
     if place[0] == "in":
         # Each statement that fills the container is a finding of its own.
         groups: dict[Any, list[Node]] = {}
@@ -232,7 +256,7 @@ def report(
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
     seen.witness = witness_of(rt, rt.where)
-    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, _id(place)))
+    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, place))
 
 
 def _own(node: Node, place: Any) -> Any:

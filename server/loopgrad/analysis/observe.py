@@ -129,7 +129,8 @@ def rootless(rt: Any, value: Tensor, site: Site) -> None:
     seen.steps.append(Step("modified", place, seen.iteration, "made-leaf"))
     seen.steps.append(Step("reached", site, seen.iteration, "leaf-backward"))
     value.used_grad = True
-    rt.observe(seen)
+    if not rt.trying:
+        rt.made_leaves.append(seen)
 
 
 def grad_input(rt: Any, t: Tensor, site: Site) -> None:

@@ -19,6 +19,10 @@ from .where import LoopRun, Site, Where
 CONST = frozenset({int, float, str, bool, type(None), bytes, complex, range, type(Ellipsis), slice})
 
 
+#: An unknown that is put together from more parts than these is not told from others any more.
+MOST_PARTS = 48
+
+
 class Raised(Exception):
     """An exception of the analysed program. ``kind`` is the class's name."""
 
@@ -64,18 +68,34 @@ class Frame:
         self.self: Any = None
 
 
+class Slot(str):
+    """The name of a Python attribute that was written, as the key of a log: no key of any dictionary."""
+
+    __slots__ = ()
+
+
+class _Whole:
+    """The key of a log for all that a list or a set holds."""
+
+
+WHOLE = _Whole()
+
+
 class Log(dict):
-    """First old values of everything written: ``(id, key) -> (object, key, old value)``."""
+    """First old values of everything written: ``(id, key) -> (object, key, old value)``.
+
+    The key is a dictionary's own, a ``Slot`` of an object, or ``WHOLE`` of a list or a set.
+    """
 
     def undo(self) -> None:
         for obj, key, old in self.values():
-            if key is None:
+            if key is WHOLE and isinstance(obj, list):
                 obj[:] = old
-            elif type(key) is tuple and len(key) == 1:
-                setattr(obj, key[0], old)
-            elif isinstance(obj, set):
+            elif key is WHOLE:
                 obj.clear()
                 obj.update(old)
+            elif type(key) is Slot:
+                setattr(obj, key, old)
             elif old is MISSING:
                 obj.pop(key, None)
             else:
@@ -127,7 +147,11 @@ class Runtime:
         self.partial: list[tuple[str, int, str]] = []
         self.frames: list[Frame] = []
         self.optimizers: list[Obj] = []
-        self.moduli: dict[int, int] = {}
+        #: Whether a loop was met of whose length nothing is known, and how many more iterations such loops run.
+        self.open_loops = False
+        self.longer = 0
+        #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
+        self.turns: dict[tuple[str, int], int] = {}
         self.requires: list[Any] = []
         self.prints: list[tuple[int, str | None]] | None = None
         self.reached: dict[int, Tensor] = {}
@@ -135,6 +159,8 @@ class Runtime:
         self.modules_made: list[Obj] = []
         self.hidden: dict[int, Tensor] = {}
         self.keep: list[Any] = []
+        #: Backwards on what was told to be a leaf; a fault where something is left untrained in the end.
+        self.made_leaves: list[Any] = []
         self.retained: list[tuple[Pass, list[Node]]] = []
         self.stepped: list[Obj] = []
         self.user_modules: dict[str, Any] = {}
@@ -162,6 +188,15 @@ class Runtime:
         if self.loops:
             self.born[key] = self.loops[-1]
         return Sym(key, kind, node=node, guess=guess)
+
+    def compound(self, key: Any, kind: str, op: str, args: tuple, site: Site | None) -> Sym:
+        """An unknown put together from others; a plain new one where that would have too many parts."""
+        size = 1 + sum(arg.size for arg in args if type(arg) is Sym)
+        if size > MOST_PARTS or parts_of(key, MOST_PARTS + 1) > MOST_PARTS:
+            return self.fresh(site, kind)
+        made = Sym(key, kind, op, args)
+        made.size = size
+        return made
 
     def made_here(self, key: Any) -> bool:
         """Whether an unknown was made in the innermost loop that runs: it is another one in each iteration."""
@@ -211,23 +246,24 @@ class Runtime:
     def note_list(self, items: list) -> None:
         log = self.log
         if log is not None:
-            mark = (id(items), None)
+            mark = (id(items), WHOLE)
             if mark not in log:
-                log[mark] = (items, None, list(items))
+                log[mark] = (items, WHOLE, list(items))
 
     def note_set(self, items: set) -> None:
         log = self.log
         if log is not None:
-            mark = (id(items), None)
+            mark = (id(items), WHOLE)
             if mark not in log:
-                log[mark] = (items, "set", set(items))
+                log[mark] = (items, WHOLE, set(items))
 
     def note_slot(self, obj: Any, slot: str) -> None:
         log = self.log
         if log is not None:
-            mark = (id(obj), (slot,))
+            key = Slot(slot)
+            mark = (id(obj), Slot, slot)
             if mark not in log:
-                log[mark] = (obj, (slot,), getattr(obj, slot))
+                log[mark] = (obj, key, getattr(obj, slot))
 
     def happen(self) -> None:
         """Something that cannot be undone or merged: in a tried branch, give the try up."""
@@ -432,6 +468,17 @@ class Runtime:
         if not self.trying:
             what.witness = witness_of(self, self.where)
             self.seen.append(what)
+
+
+def parts_of(key: Any, limit: int) -> int:
+    """How many parts an unknown's key has, counted up to ``limit``."""
+    n, stack = 0, [key]
+    while stack and n < limit:
+        item = stack.pop()
+        n += 1
+        if type(item) is tuple:
+            stack.extend(item)
+    return n
 
 
 def shape_of(value: Any, depth: int = 3) -> Any:

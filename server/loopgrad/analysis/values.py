@@ -24,7 +24,7 @@ class Sym:
     ``node`` is the graph that it may carry; ``guess`` how many guesses stand behind that.
     """
 
-    __slots__ = ("args", "attrs", "cut", "guess", "items", "key", "kind", "node", "op", "params")
+    __slots__ = ("args", "attrs", "cut", "guess", "items", "key", "kind", "node", "op", "params", "size")
 
     def __init__(
         self,
@@ -44,6 +44,8 @@ class Sym:
         self.attrs: dict[str, Any] | None = None
         self.items: dict[Any, Any] | None = None
         self.params: Tensor | None = None
+        #: How many unknowns it is put together from, counted as often as they occur.
+        self.size = 1
         #: What took the graph of the tensor away that this number or array was read from.
         self.cut: Any = None
 
@@ -71,6 +73,15 @@ class LList(list):
 
     def __eq__(self, other: object) -> bool:
         return self is other
+
+
+#: A list that is longer than this is cut there, and open.
+MOST_ITEMS = 4096
+
+
+def capped(items: list, open: bool) -> LList:
+    """A list of these items, of the first so many where there are too many to follow."""
+    return LList(items, open) if len(items) <= MOST_ITEMS else LList(items[:MOST_ITEMS], True)
 
 
 class LDict(dict):

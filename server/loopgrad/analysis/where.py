@@ -76,7 +76,7 @@ class Where:
 class LoopRun:
     """One execution of a loop from its first iteration to its last. ``site`` is the loop statement."""
 
-    __slots__ = ("backwards", "direct", "executed", "implicit", "kind", "parent", "site")
+    __slots__ = ("backwards", "direct", "executed", "held", "implicit", "kind", "parent", "site")
 
     def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
         self.site = site
@@ -88,6 +88,8 @@ class LoopRun:
         self.parent: LoopRun | None = None
         #: The iterations that ran, in order; a jump leaves some out.
         self.executed: list[int] = []
+        #: What each place held at the first look for growth: the iterations whose graphs were alive.
+        self.held: dict[Any, set[Any]] | None = None
 
 
 class Parting:

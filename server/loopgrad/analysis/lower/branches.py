@@ -11,7 +11,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..runtime import CONST, Abort, Budget, Ended, Frame, Log, Raised, relevant
+from ..runtime import CONST, WHOLE, Abort, Budget, Ended, Frame, Log, Raised, Slot, relevant
+from ..semantics.unknowns import SINKS
 from ..tape import Tensor
 from ..values import MISSING, LDict, LList, LSet, Sym
 from .expressions import lower
@@ -31,9 +32,7 @@ def leaves(body: list[ast.stmt]) -> bool:
     if isinstance(last, ast.If):
         return leaves(last.body) and leaves(last.orelse)
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        fn = last.value.func
-        name = fn.attr if isinstance(fn, ast.Attribute) else fn.id if isinstance(fn, ast.Name) else ""
-        return name in ("exit", "_exit", "quit")
+        return _called(last.value.func) in ("exit", "_exit", "quit")
     return False
 
 
@@ -44,7 +43,26 @@ def ends_loop(body: list[ast.stmt]) -> bool:
     return isinstance(last, ast.Expr)
 
 
+def only_reports(body: list[ast.stmt]) -> bool:
+    """Whether a block does nothing but print, log or draw, which no graph notices."""
+    return all(
+        isinstance(each, ast.Pass)
+        or isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and _called(each.value.func) in SINKS
+        for each in body
+    )
+
+
+def _called(fn: ast.expr) -> str:
+    return fn.attr if isinstance(fn, ast.Attribute) else fn.id if isinstance(fn, ast.Name) else ""
+
+
 def lower_if(node: ast.If, scope: Scope) -> Run:
+    if only_reports(node.body) and only_reports(node.orelse):
+        # `if i % 100 == 0: print(...)` is no reason to run up to iteration 100.
+        tests = (each for each in ast.walk(node.test) if isinstance(each, (ast.BinOp, ast.Compare)))
+        scope.idle.update(id(each) for each in tests)
     test = lower(node.test, scope)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     site = scope.site(node.test)
@@ -102,7 +120,7 @@ def attempt(
             for key, entry in log.items():
                 outer.setdefault(key, entry)
     if signal is None and rt.events == events and not _matters(log, other):
-        _merge(rt, cond, usual, log, other)
+        _merge(rt, cond, usual, log, other, site)
         return None
     rt.shared.significant[mark] = True
     tail = rt.trace[place:]
@@ -139,9 +157,9 @@ def _try_side(f: Frame, side: Run) -> dict[Any, tuple] | None:
         if signal is None and rt.events == events and len(rt.trace) == place and rt.grad == grad:
             result = {}
             for key, (obj, name, old) in log.items():
-                if name is None:
+                if name is WHOLE and isinstance(obj, list):
                     new: Any = list(obj)
-                elif name == "set" or type(name) is tuple and len(name) == 1:
+                elif name is WHOLE or type(name) is Slot:
                     new = MISSING
                 else:
                     new = obj.get(name, MISSING)
@@ -171,44 +189,42 @@ def _matters(log: Log, other: dict[Any, tuple]) -> bool:
 
 
 def _current(obj: Any, name: Any) -> Any:
-    if name is None:
-        return list(obj)
-    if name == "set":
-        return obj
-    if type(name) is tuple and len(name) == 1:
-        return getattr(obj, name[0])
+    if name is WHOLE:
+        return list(obj) if isinstance(obj, list) else obj
+    if type(name) is Slot:
+        return getattr(obj, name)
     return obj.get(name, MISSING)
 
 
 def _entry_matters(obj: Any, name: Any, old: Any, new: Any) -> bool:
-    if name is None and isinstance(obj, LList):
+    if name is WHOLE and isinstance(obj, LList):
         return any(relevant(v) for v in [*old, *new][:64])
-    if name == "set" and isinstance(obj, LSet):
+    if name is WHOLE and isinstance(obj, LSet):
         return False
     return relevant(old) or relevant(new)
 
 
-def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple]) -> None:
+def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple], site: Any) -> None:
     """Join the two sides at every place that either wrote."""
     for key, (obj, name, old, new) in other.items():
-        if name is None or name == "set" or (type(name) is tuple and len(name) == 1):
+        if name is WHOLE or type(name) is Slot:
             continue
         mine = obj.get(name, MISSING)
         if key not in log and new is MISSING:
             continue
         if mine is new:
             continue
-        _join(rt, cond, usual, obj, name, mine, new)
+        _join(rt, cond, usual, obj, name, mine, new, site)
         del old
     for key, (obj, name, old) in list(log.items()):
-        if key in other or name is None or name == "set" or (type(name) is tuple and len(name) == 1):
+        if key in other or name is WHOLE or type(name) is Slot:
             continue
         mine = obj.get(name, MISSING)
         if mine is not old:
-            _join(rt, cond, usual, obj, name, mine, old)
+            _join(rt, cond, usual, obj, name, mine, old, site)
 
 
-def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any) -> None:
+def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any, site: Any) -> None:
     if obj is rt.assign or obj is rt.facts:
         return
     if mine is MISSING:
@@ -221,9 +237,8 @@ def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other
         if type(mine) is type(other) and mine == other:
             return
         yes, no = (mine, other) if usual else (other, mine)
-        rt.put(
-            obj, name, Sym(("phi", cond.key, name, _stamp(yes), _stamp(no)), "any", "phi", (cond, yes, no))
-        )
+        key = ("phi", cond.key, name, _stamp(yes), _stamp(no))
+        rt.put(obj, name, rt.compound(key, "any", "phi", (cond, yes, no), site))
 
 
 def _stamp(value: Any) -> Any:

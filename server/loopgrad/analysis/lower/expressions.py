@@ -122,9 +122,13 @@ def const_op(fn: Callable[[Any, Any], Any], op: str, a: Any, b: Any) -> Any:
             if op == "lshift" and not b < 128:
                 return MISSING
             if op == "mul":
+                if type(a) is int and type(b) is int and a.bit_length() + b.bit_length() > BIG:
+                    return MISSING
                 for x, y in ((a, b), (b, a)):
                     if type(x) in (str, bytes, tuple) and isinstance(y, int) and len(x) * y > BIG:
                         return MISSING
+        elif op == "add" and type(a) in (str, bytes) and type(a) is type(b) and len(a) + len(b) > BIG:
+            return MISSING
         return fn(a, b)
     except ZeroDivisionError:
         raise Raised("ZeroDivisionError") from None
@@ -138,13 +142,14 @@ def _binop(node: ast.BinOp, scope: Scope) -> Eval:
     op, fn = OPERATORS[type(node.op)]
     left, right = lower(node.left, scope), lower(node.right, scope)
     site = scope.site(node)
-    if op == "mod":
+    if op == "mod" and id(node) not in scope.idle:
 
         def modulo(f: Frame) -> Any:
             a, b = left(f), right(f)
             if type(a) is int and type(b) is int:
                 if b > 1:
-                    f.rt.moduli[b] = f.rt.moduli.get(b, 0) + 1
+                    turns = f.rt.turns
+                    turns["every", b] = turns.get(("every", b), 0) + 1
                 return const_op(fn, op, a, b)
             return f.rt.shared.ops.binary(f.rt, op, fn, a, b, site)
 
@@ -246,7 +251,7 @@ def _boolop(node: ast.BoolOp, scope: Scope) -> Eval:
                     return value
                 if value is not stop:  # `a or default`: which of the two it is stays open
                     if type(value) in CONST or type(value) is Sym:
-                        return _choice(rt, pending, value, stop)
+                        return _choice(rt, pending, value, stop, site)
                     for sym in pending:
                         if rt.decide(sym, site) is stop:
                             return sym
@@ -260,7 +265,7 @@ def _boolop(node: ast.BoolOp, scope: Scope) -> Eval:
                     return value
         if len(pending) == 1:
             return pending[0]
-        return Sym((op, *(s.key for s in pending)), "bool", op, tuple(pending))
+        return rt.compound((op, *(s.key for s in pending)), "bool", op, tuple(pending), site)
 
     return run
 
@@ -269,12 +274,21 @@ def _true_sym(value: bool) -> Any:
     return Sym(("const", value), "bool", "phi", (True, value, value))
 
 
-def _choice(rt: Any, pending: list[Sym], value: Any, stop: bool) -> Any:
+def _choice(rt: Any, pending: list[Sym], value: Any, stop: bool, site: Any) -> Any:
     result = value
     for sym in reversed(pending):
         args = (sym, sym, result) if stop else (sym, result, sym)
-        result = Sym(("choice", sym.key, stop), "any", "phi", args)
+        result = rt.compound(("choice", sym.key, stop), "any", "phi", args, site)
     return result
+
+
+def count_up(rt: Any, mark: int, a: int, limit: int) -> None:
+    """Note that a test compares what goes up by one, a counter or a length, with a limit above it."""
+    last = rt.counts.get(mark)
+    rt.counts[mark] = a
+    if last is not None and a == last + 1 and a < limit > 1:
+        turns = rt.turns
+        turns["from", limit] = turns.get(("from", limit), 0) + 1
 
 
 def _compare(node: ast.Compare, scope: Scope) -> Eval:
@@ -283,7 +297,17 @@ def _compare(node: ast.Compare, scope: Scope) -> Eval:
     pairs = [(*COMPARISONS[type(op)], lower(c, scope)) for op, c in zip(node.ops, node.comparators)]
     if len(pairs) == 1:
         name, fn, right = pairs[0]
-        return lambda f: f.rt.shared.ops.compare(f.rt, name, fn, left(f), right(f), site)
+        mark = id(node)
+        counting = name not in ("is", "isnot", "in", "notin") and mark not in scope.idle
+
+        def single(f: Frame) -> Any:
+            a, b = left(f), right(f)
+            if counting and type(a) is int and type(b) is int:
+                count_up(f.rt, mark, a, b)
+                return fn(a, b)
+            return f.rt.shared.ops.compare(f.rt, name, fn, a, b, site)
+
+        return single
 
     def chain(f: Frame) -> Any:
         a = left(f)
@@ -302,7 +326,7 @@ def _compare(node: ast.Compare, scope: Scope) -> Eval:
             return (
                 pending[0]
                 if len(pending) == 1
-                else Sym(("and", *(s.key for s in pending)), "bool", "and", tuple(pending))
+                else f.rt.compound(("and", *(s.key for s in pending)), "bool", "and", tuple(pending), site)
             )
         return result
 
@@ -329,7 +353,9 @@ def _ifexp(node: ast.IfExp, scope: Scope) -> Eval:
                 if (type(a) in CONST or type(a) is Sym and a.node is None) and (
                     type(b) in CONST or type(b) is Sym and b.node is None
                 ):
-                    return Sym(("phi", cond.key, id(site)), "any", "phi", (cond, a, b)) if a is not b else a
+                    if a is b:
+                        return a
+                    return rt.compound(("phi", cond.key, id(site)), "any", "phi", (cond, a, b), site)
             known = rt.decide(cond, site)
         return body(f) if known else other(f)
 

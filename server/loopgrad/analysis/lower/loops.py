@@ -1,8 +1,7 @@
 """Loops, executed iteration by iteration, and comprehensions.
 
-Iterations 1, 2, 3, 4 run from the state the last one left. A loop that records nothing on the tape
-runs on as Python would. One that does is cut after a few; before that it jumps to the first iterations
-at which a counter predicate that was seen in the body (``i % 30 == 0``) flips.
+Iterations 1, 2, 3, 4 run from the state the last one left; :mod:`loopgrad.analysis.lower.trips` says which
+come after them.
 """
 
 from __future__ import annotations
@@ -18,84 +17,7 @@ from .expressions import lower
 from .scope import Scope, bind
 from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target
-
-#: Iterations of a loop of unknown length, by how many tape-recording loops are around it.
-UNKNOWN_TRIPS = (4, 4, 3, 2)
-#: A loop of known length runs in full up to this many iterations, by depth.
-FULL_TRIPS = (8, 8, 8, 6, 4)
-#: A loop that records nothing runs on up to here.
-LIGHT_TRIPS = 256
-
-
-class Plan:
-    """Which iterations of a loop to execute."""
-
-    __slots__ = ("base", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
-
-    def __init__(
-        self,
-        rt: Any,
-        length: int | None,
-        random: bool,
-        items: bool = False,
-        finite: bool = False,
-    ) -> None:
-        self.finite = finite
-        self.rt = rt
-        self.depth = depth = len(rt.loops)
-        pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
-        full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)]
-        self.full = max(full, 40 if items and depth < 3 else full)
-        self.base = pick
-        if length is not None and length <= self.full:
-            self.base = length
-        self.random = random
-        self.jumps: list[int] | None = None
-        self.seq = rt.seq
-        self.seen = dict(rt.moduli)
-
-    def most(self, known: bool | None, endless: bool) -> int:
-        """How often a ``while`` runs whose test is true for sure (or unknown, None; ``endless``: ``while True``)."""
-        if known is None:
-            return self.base
-        rt = self.rt
-        if rt.seq == self.seq and not rt.trying:
-            return LIGHT_TRIPS
-        flips = [k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k <= 12]
-        usual = self.base if endless else self.full
-        return max(usual, *(k + 2 for k in flips)) if flips and self.depth < 2 else usual
-
-    def next(self, i: int, length: int | None) -> int | None:
-        """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""
-        following = i + 1
-        if length is not None and following >= length:
-            return following
-        if following < self.base:
-            return following
-        rt = self.rt
-        if rt.seq == self.seq and rt.trying == 0 and (length is not None or self.finite):
-            return following if following < LIGHT_TRIPS else None
-        if not self.random:
-            if self.jumps is None:
-                self.jumps = [
-                    k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and following <= k <= 12
-                ]
-                if self.jumps and self.depth < 2:
-                    self.base = max(self.jumps) + 2
-                    return following
-            return None
-        if self.jumps is None:
-            found = sorted(k for k, n in rt.moduli.items() if n > self.seen.get(k, 0) and k >= following)[:2]
-            self.jumps = (
-                sorted({j for k in found for j in (k - 1, k, k + 1) if j >= following})
-                if self.depth < 2
-                else []
-            )
-        while self.jumps:
-            jump = self.jumps.pop(0)
-            if jump >= following and (length is None or jump < length):
-                return jump
-        return None
+from .trips import Plan
 
 
 def assigned_numbers(body: list[ast.stmt]) -> list[str]:
@@ -156,12 +78,16 @@ def lower_for(node: Any, scope: Scope) -> Run:
                 item = None
                 signal = body(f)
                 if signal is not None and signal is not CONTINUE:
-                    return None if signal is BREAK else signal
+                    if signal is not BREAK:
+                        return signal
+                    rt.shared.growth.end_of_loop(rt, loop)
+                    return None
                 rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i = plan.next(i, source.length)
                 if i is None:
                     cut = True
                     break
+            rt.shared.growth.end_of_loop(rt, loop)
         finally:
             rt.loops.pop()
             rt.where = parent
@@ -175,6 +101,8 @@ def lower_for(node: Any, scope: Scope) -> Run:
 
 
 def lower_while(node: ast.While, scope: Scope) -> Run:
+    # The test's own limit is how long the loop runs, nothing that changes inside of it.
+    scope.idle.update(id(each) for each in ast.walk(node.test) if isinstance(each, ast.Compare))
     test = lower(node.test, scope)
     body = block(node.body, scope)
     orelse = block(node.orelse, scope) if node.orelse else None
@@ -212,6 +140,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                     return signal
                 rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i += 1
+            rt.shared.growth.end_of_loop(rt, loop)
         finally:
             rt.loops.pop()
             rt.where = parent

@@ -13,7 +13,18 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 class Scope:
     """A module, class or function body: the names it binds, and the scope around it."""
 
-    __slots__ = ("captured", "file", "globals", "kind", "locals", "name", "nonlocals", "parent", "stmt")
+    __slots__ = (
+        "captured",
+        "file",
+        "globals",
+        "idle",
+        "kind",
+        "locals",
+        "name",
+        "nonlocals",
+        "parent",
+        "stmt",
+    )
 
     def __init__(self, kind: str, name: str, file: Any, parent: Scope | None) -> None:
         self.kind = kind  # module, class, function
@@ -26,6 +37,8 @@ class Scope:
         #: Names that a function inside reads; their variables outlive the call.
         self.captured: set[str] = set()
         self.stmt: ast.AST | None = None
+        #: Operations of tests on which nothing depends but what is printed.
+        self.idle: set[int] = set()
 
     def site(self, node: ast.AST) -> Site:
         return Site(self.file, node, self.stmt or node, self.name)

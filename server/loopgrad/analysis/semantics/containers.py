@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import CONST, Abort, Raised
-from ..values import MISSING, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
+from ..values import MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
 
 Method = Callable[[Any, Any, Any, list, dict], Any]
 
@@ -137,10 +137,11 @@ def _extend(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
         if type(value) not in CONST:
             rt.stored(value, site, _text(site), "append")
     rt.note_list(items)
-    list.extend(items, values)
+    room = max(0, MOST_ITEMS - len(items))
+    list.extend(items, values[:room])
     if items.bounded is not None and len(items) > items.bounded:
         del items[: len(items) - items.bounded]
-    items.open = items.open or more
+    items.open = items.open or more or len(values) > room
 
 
 def _pop(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> Any:

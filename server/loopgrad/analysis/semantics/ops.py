@@ -8,9 +8,24 @@ from typing import Any
 
 from .. import cuts
 from ..lower.expressions import const_op
-from ..runtime import CONST, Raised
+from ..runtime import CONST, Raised, parts_of
 from ..tape import Tensor
-from ..values import MISSING, Bound, Class, Func, LDict, LList, LSet, Namespace, Native, Obj, Sym, UserModule
+from ..values import (
+    MISSING,
+    MOST_ITEMS,
+    Bound,
+    Class,
+    Func,
+    LDict,
+    LList,
+    LSet,
+    Namespace,
+    Native,
+    Obj,
+    Sym,
+    UserModule,
+    capped,
+)
 from ..where import Site
 
 _DUNDER = {
@@ -84,9 +99,9 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
         result = const_op(fn, op, a, b)
         return result if result is not MISSING else rt.fresh(site, "number")
     if ta is tuple and tb is tuple and op == "add":
-        return a + b
+        return a + b if len(a) + len(b) <= MOST_ITEMS else rt.fresh(site)
     if ta is LList and tb is LList and op == "add":
-        return LList([*a, *b], a.open or b.open)
+        return capped([*a, *b], a.open or b.open)
     if op == "mul" and (ta in (LList, tuple) or tb in (LList, tuple)):
         return _repeat(rt, a, b, site)
     if ta is str and op == "mod":
@@ -122,7 +137,7 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
         kind = "str"
     if has_identity(a) and has_identity(b):
         key = (op, key_of(a), key_of(b))
-        if _depth(key) < 24:
+        if parts_of(key, 24) < 24:
             made = Sym(key, kind)
             made.cut = cuts.of((a, b))
             return made
@@ -133,16 +148,6 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
 
 def _numeric(value: Any) -> bool:
     return value.kind == "number" if type(value) is Sym else type(value) in (int, float, bool, complex)
-
-
-def _depth(key: Any, limit: int = 64) -> int:
-    n, stack = 0, [key]
-    while stack and n < limit:
-        item = stack.pop()
-        n += 1
-        if type(item) is tuple:
-            stack.extend(item)
-    return n
 
 
 def _repeat(rt: Any, a: Any, b: Any, site: Site) -> Any:
@@ -364,8 +369,8 @@ def inplace(rt: Any, op: str, fn: Callable[[Any, Any], Any], old: Any, new: Any,
     if kind is LList and op == "add":
         rt.note_list(old)
         items, more = rt.shared.objects.listed(rt, new, site)
-        list.extend(old, items)
-        old.open = old.open or more
+        list.extend(old, items[: MOST_ITEMS - len(old)] if len(old) < MOST_ITEMS else ())
+        old.open = old.open or more or len(old) >= MOST_ITEMS
         return old
     if kind is LList and op == "mul":
         repeated = _repeat(rt, old, new, site)

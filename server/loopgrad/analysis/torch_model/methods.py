@@ -133,8 +133,8 @@ def requires(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site, assigned:
         flag = rt.truth(flag, site)
     flag = bool(flag)
     if t.node is not None:
-        if not flag:
-            raise Raised("RuntimeError")
+        if not flag or assigned:
+            raise Raised("RuntimeError")  # only of a leaf may the attribute be set
         rt.shared.observe.requires_grad(rt, t, site, assigned, True)
         return t
     if t.leaf_grad != flag:

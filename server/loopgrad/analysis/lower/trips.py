@@ -1,0 +1,110 @@
+"""Which iterations of a loop are executed.
+
+A loop that records nothing on the tape runs on as Python would. One that does is cut after a few; before that
+it runs on, or jumps, to the iterations at which something that was seen in the body turns: a counter predicate
+(``i % 30 == 0``), a limit that a counter or a length comes to (``i >= 5``, ``len(buffer) > 8``, ``losses[-6:]``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Iterations of a loop of unknown length, by how many tape-recording loops are around it.
+UNKNOWN_TRIPS = (4, 4, 3, 2)
+#: A loop of known length runs in full up to this many iterations, by depth.
+FULL_TRIPS = (8, 8, 8, 6, 4)
+#: A loop that records nothing runs on up to here.
+LIGHT_TRIPS = 256
+#: Turns up to here are run up to; those above are jumped to, where the elements can be had in any order.
+NEAR = 12
+#: A predicate ``i % n == k`` with ``n`` up to here is run through several times.
+SMALL = 6
+
+#: What turned: ("every", n) for ``% n``, ("from", n) for a limit.
+Turn = tuple[str, int]
+
+
+def through(turn: Turn) -> int:
+    """How many iterations show what comes of a turn: a predicate true twice or thrice, a limit and what follows."""
+    kind, n = turn
+    if kind == "from":
+        return n + 4
+    return 3 * n if n <= 4 else 2 * n + 1 if n <= SMALL else n + 2
+
+
+class Plan:
+    """Which iterations of a loop to execute."""
+
+    __slots__ = ("base", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
+
+    def __init__(
+        self,
+        rt: Any,
+        length: int | None,
+        random: bool,
+        items: bool = False,
+        finite: bool = False,
+    ) -> None:
+        self.finite = finite
+        self.rt = rt
+        self.depth = depth = len(rt.loops)
+        pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
+        full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)]
+        self.full = max(full, 40 if items and depth < 3 else full)
+        self.base = pick
+        if length is None:
+            rt.open_loops = True
+            self.base += rt.longer
+        elif length <= self.full:
+            self.base = length
+        self.random = random
+        self.jumps: list[int] | None = None
+        self.seq = rt.seq
+        self.seen = dict(rt.turns)
+
+    def _turned(self) -> list[Turn]:
+        """What turned since the loop began; deep inside other loops nothing is waited for."""
+        if self.depth >= 2:
+            return []
+        return [turn for turn, count in self.rt.turns.items() if count > self.seen.get(turn, 0)]
+
+    def most(self, known: bool | None, endless: bool) -> int:
+        """How often a ``while`` runs whose test is true for sure (or unknown, None; ``endless``: ``while True``)."""
+        if known is None:
+            return self.base
+        rt = self.rt
+        if rt.seq == self.seq and not rt.trying:
+            return LIGHT_TRIPS
+        usual = self.base if endless else self.full
+        return max([usual, *(through(turn) for turn in self._turned() if turn[1] <= NEAR)])
+
+    def next(self, i: int, length: int | None) -> int | None:
+        """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""
+        following = i + 1
+        if length is not None and following >= length:
+            return following
+        if following < self.base:
+            return following
+        rt = self.rt
+        if rt.seq == self.seq and rt.trying == 0 and (length is not None or self.finite):
+            return following if following < LIGHT_TRIPS else None
+        if self.jumps is None:
+            turned = self._turned()
+            near = max((through(t) for t in turned if t[1] <= (SMALL if self.random else NEAR)), default=0)
+            self.jumps = self._far(turned, max(near, following)) if self.random else []
+            if near > following:
+                self.base = near
+                return following
+        while self.jumps:
+            jump = self.jumps.pop(0)
+            if jump >= following and (length is None or jump < length):
+                return jump
+        return None
+
+    @staticmethod
+    def _far(turned: list[Turn], following: int) -> list[int]:
+        """The iterations around the first turns that are too far to run up to."""
+        found: set[int] = set()
+        for kind, n in sorted((t for t in turned if t[1] > SMALL), key=lambda turn: turn[1])[:2]:
+            found.update((n - 1, n, n + 1, 2 * n - 1, 2 * n) if kind == "every" else range(n - 1, n + 4))
+        return sorted(jump for jump in found if jump >= following)
