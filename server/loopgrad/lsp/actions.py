@@ -19,13 +19,13 @@ from pygls.exceptions import JsonRpcContentModified
 from loopgrad.lsp import wire
 from loopgrad.lsp.analysis import Analysis
 from loopgrad.lsp.analysis_queue import Priority, WorkerError
-from loopgrad.lsp.client import FIX_ALL
+from loopgrad.lsp.client import CONFIRM, FIX_ALL
 from loopgrad.lsp.diagnostics import SOURCE, Result, Writer
 from loopgrad.lsp.documents import Documents, Unit
 from loopgrad.lsp.places import overlaps
 from loopgrad.lsp.wording import words
 from loopgrad.lsp.workspace_edits import EditSet, workspace_edit
-from loopgrad.model import Finding
+from loopgrad.model import Finding, Range
 
 #: So many fixes are remembered for being resolved.
 REMEMBERED = 500
@@ -43,6 +43,8 @@ class Actions:
     versioned: bool = True
     explain_command: str = "loopgrad.explain"
     can_show: bool = False
+    #: Whether the client runs scripts to confirm a finding.
+    can_confirm: bool = False
     _offers: dict[tuple[str, int, int, Key], tuple[wire.OfferedFix, ...]] = field(default_factory=dict)
     _lines: dict[tuple[str, int, int, Key], wire.Lines] = field(default_factory=dict)
     _edits: OrderedDict[int, EditSet] = field(default_factory=OrderedDict)
@@ -113,6 +115,8 @@ class Actions:
                 )
                 (suppressions if fix.kind == "suppress" else fixes).append(await self._finished(action))
             explanations.append(self._explanation(unit, finding))
+            if self.can_confirm and unit.on_disk and not unit.is_notebook:
+                explanations.append(self._confirmation(unit, each, finding))
         if sum(bool(action.is_preferred) for action in fixes) > 1:
             # Two findings on one line: none of their fixes is the one to apply unasked.
             for action in fixes:
@@ -151,6 +155,21 @@ class Actions:
             title=title,
             kind=types.CodeActionKind.QuickFix,
             command=types.Command(title=title, command=self.explain_command, arguments=[argument]),
+        )
+
+    def _confirmation(self, unit: Unit, result: Result, finding: Finding) -> types.CodeAction:
+        """The client runs the script that is open: with it the finding shows, or not."""
+        title = self.writer.say("lsp.confirm-finding", code=finding.code)
+        argument: dict[str, Any] = {"uri": unit.uri, "codes": [finding.code], "key": list(finding.key)}
+        if finding.loop_line is not None and finding.path == unit.path:
+            where = Range(finding.loop_line, 1, finding.loop_line, 1)
+            loop = result.places(self.documents).place(finding.path, where)
+            if loop is not None:
+                argument["line"] = loop.range.start.line
+        return types.CodeAction(
+            title=title,
+            kind=types.CodeActionKind.QuickFix,
+            command=types.Command(title=title, command=CONFIRM, arguments=[argument]),
         )
 
     # Offers ------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ CONFIRM = "loopgrad.confirm"
 SHOW_EXPLANATION = "loopgrad.showExplanation"
 
 #: The server's own commands.
-COMMANDS = ("checkWorkspace", "explain", "fixAll", "fromTraceback")
+COMMANDS = ("checkWorkspace", "confirmed", "explain", "fixAll", "fromTraceback")
 
 
 class Section:

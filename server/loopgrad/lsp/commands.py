@@ -5,6 +5,7 @@
 ``loopgrad.fixAll``         apply the preferred fixes in a document (its URI), or in all that are open
 ``loopgrad.explain``        a rule's page, and the finding if ``{"uri", "key"}`` name one; ``show`` opens the page
 ``loopgrad.fromTraceback``  the finding that explains a pasted traceback
+``loopgrad.confirmed``      what a run has shown of findings: its report, and the folder it was started in
 ========================== ==================================================================================
 """
 
@@ -20,6 +21,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from loopgrad.lsp.actions import Actions
 from loopgrad.lsp.analysis import Analysis
 from loopgrad.lsp.causes import Causes
+from loopgrad.lsp.confirmations import Confirmations
 from loopgrad.lsp.details import Details
 from loopgrad.lsp.diagnostics import Writer
 from loopgrad.lsp.documents import Documents
@@ -39,6 +41,7 @@ class Commands:
     details: Details
     causes: Causes
     workspace: WorkspaceCheck
+    confirmations: Confirmations
     apply_edit: Callable[[types.ApplyWorkspaceEditParams], Any]
     show_document: Callable[[types.ShowDocumentParams], Any] | None
 
@@ -49,6 +52,7 @@ class Commands:
             "fixAll": self.fix_all,
             "explain": self.explain,
             "fromTraceback": self.from_traceback,
+            "confirmed": self.confirmed,
         }
         return await handlers[name](*arguments)
 
@@ -108,6 +112,14 @@ class Commands:
         if text is None:
             raise JsonRpcInvalidParams(self.writer.say("lsp.traceback-none"))
         return await self.causes.of(text[:1_000_000])
+
+    async def confirmed(self, *arguments: Any) -> dict[str, Any]:
+        report = _field(arguments, "report", dict)
+        if report is None:
+            raise JsonRpcInvalidParams(self.writer.say("lsp.no-report"))
+        for unit in self.documents:  # the client may have saved the script just before the run
+            await self.analysis.settled(unit)
+        return {"marked": self.confirmations.take(report, _field(arguments, "folder", str))}
 
 
 def _field(arguments: tuple[Any, ...], name: str, kind: type, positional: bool = False) -> Any:

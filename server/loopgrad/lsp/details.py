@@ -33,7 +33,7 @@ class Details:
         """The finding and its story in the client's positions and language."""
         places = result.places(self.documents)
         language = self.writer.language
-        raised = finding.raised_at
+        raised, mark = finding.raised_at, self.writer.mark_of(finding)
         loop = finding.loop_line
         return {
             "code": finding.code,
@@ -60,6 +60,7 @@ class Details:
                 for step in finding.trace
             ],
             "href": self.writer.pages.href(finding.code),
+            "confirmed": None if mark is None else mark.plain(),
         }
 
     def _source(self, path: str, where: Range, places: Places) -> str:

@@ -6,9 +6,9 @@ analysis began that came across it; two files that lead to one cause show it onc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
@@ -18,6 +18,9 @@ from loopgrad.lsp.rule_pages import RulePages
 from loopgrad.lsp.wire import Checked
 from loopgrad.lsp.wording import words
 from loopgrad.model import Finding, Message, TraceStep
+
+if TYPE_CHECKING:
+    from loopgrad.lsp.confirmations import Mark
 
 SOURCE = "loopgrad"
 
@@ -102,6 +105,12 @@ class Results:
                     found[finding.key] = result, finding
         yield from found.values()
 
+    def touch(self, path: str) -> None:
+        """What shows in a file is said otherwise now, though the findings are the same."""
+        for source in self._targets.get(path, ()):
+            self._serial += 1
+            self.by_path[source] = replace(self.by_path[source], serial=self._serial)
+
     def serial(self, path: str) -> int:
         """A number that changes when what shows in a file may have changed."""
         return max((self.by_path[source].serial for source in self._targets.get(path, ())), default=0)
@@ -118,6 +127,8 @@ class Writer:
     tags: bool = True
     code_description: bool = True
     data: bool = True
+    #: What a run has shown of a finding.
+    mark_of: Callable[[Finding], Mark | None] = lambda finding: None
 
     def say(self, key: str, **args: Any) -> str:
         return words(Message.of(key, **args), self.language)
@@ -150,19 +161,27 @@ class Writer:
         cell = places.cell(finding.path, finding.range.line)
         if cell is not None:
             message = f"{self.say('report.cell', cell=cell)}: {message}"
+        mark = self.mark_of(finding)
+        data: dict[str, Any] = {"key": list(finding.key)}
+        severity = finding.severity
+        if mark is not None:
+            message = self.say("lsp.marked", message=message, mark=mark.message)
+            data["confirmed"] = mark.plain()
+            # A run that shows nothing weighs more than what was reckoned.
+            severity = "information" if mark.status == "refuted" else severity
         related = self.related_information(finding, places)
         if not self.related:
             message = "\n".join([message, *("- " + part.message for part in related)])
         return types.Diagnostic(
             range=place.range,
             message=message,
-            severity=_SEVERITY.get(finding.severity, types.DiagnosticSeverity.Warning),
+            severity=_SEVERITY.get(severity, types.DiagnosticSeverity.Warning),
             code=finding.code,
             code_description=self._description(finding.code),
             source=SOURCE,
             tags=[types.DiagnosticTag.Unnecessary] if self.tags and finding.code in _UNNECESSARY else None,
             related_information=related if self.related and related else None,
-            data={"key": list(finding.key)} if self.data else None,
+            data=data if self.data else None,
         )
 
     def related_information(

@@ -27,6 +27,7 @@ def register(server: LoopgradServer) -> None:
         changed = params.text_document
         unit = server.parts.documents.change(changed.uri, changed.version, params.content_changes)
         if unit is not None:
+            server.parts.confirmations.changed(unit)
             server.parts.analysis.changed(unit)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE, types.SaveOptions(include_text=False))
@@ -52,6 +53,7 @@ def register(server: LoopgradServer) -> None:
     def notebook_did_change(params: types.DidChangeNotebookDocumentParams) -> None:
         unit = server.parts.documents.change_notebook(params)
         if unit is not None:
+            server.parts.confirmations.changed(unit)
             server.parts.analysis.changed(unit)
 
     @server.feature(types.NOTEBOOK_DOCUMENT_DID_SAVE)

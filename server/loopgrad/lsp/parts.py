@@ -16,6 +16,7 @@ from loopgrad.lsp.analysis_queue import AnalysisQueue
 from loopgrad.lsp.causes import Causes
 from loopgrad.lsp.client import CONFIRM, SHOW_EXPLANATION
 from loopgrad.lsp.commands import Commands
+from loopgrad.lsp.confirmations import Confirmations
 from loopgrad.lsp.details import Details
 from loopgrad.lsp.diagnostics import Results, Writer
 from loopgrad.lsp.documents import Documents
@@ -76,6 +77,8 @@ class Parts:
             self._ask_to_pull,
             pull=server.pulls,
         )
+        self.confirmations = Confirmations(self.documents, results, self.publisher.refresh)
+        writer.mark_of = self.confirmations.of
         resolvable = can("text_document.code_action.resolve_support.properties") or ()
         can_show = bool(can("window.show_document.support"))
         self.actions = Actions(
@@ -86,6 +89,7 @@ class Parts:
             versioned=bool(can("workspace.workspace_edit.document_changes")),
             explain_command=SHOW_EXPLANATION if SHOW_EXPLANATION in client.commands else "loopgrad.explain",
             can_show=can_show,
+            can_confirm=CONFIRM in client.commands,
         )
         self.hovers = Hovers(self.documents, self.analysis, writer)
         self.lenses = Lenses(self.analysis, writer)
@@ -104,6 +108,7 @@ class Parts:
             details,
             Causes(self.analysis, details),
             self.workspace_check,
+            self.confirmations,
             server.workspace_apply_edit_async,
             server.window_show_document_async if can_show else None,
         )

@@ -7,7 +7,6 @@ function ``module:function`` that takes a source, a provider and the codes to lo
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
 import time
@@ -21,6 +20,7 @@ from loopgrad.checker import Checker, FileOutcome
 from loopgrad.lsp import wire
 from loopgrad.lsp.worker_cells import cell_edits, line_edits
 from loopgrad.lsp.worker_files import EditorConfig, EditorProvider
+from loopgrad.lsp.worker_loops import training_loops
 from loopgrad.model import Edit, FileResult, Finding, Fix, Message, Range
 from loopgrad.source import Input, Provider, SourceError, SourceFile, discover
 
@@ -280,23 +280,6 @@ def _places(findings: Iterable[Finding]) -> Iterator[tuple[str, Range]]:
 
 def _unreadable(message: Message) -> bool:
     return message.key.startswith("source.")
-
-
-def training_loops(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The innermost loops around a call of ``backward``, each with the name of its function."""
-    found: dict[int, str] = {}
-    todo: list[tuple[ast.AST, int, str]] = [(tree, 0, "")]
-    while todo:
-        node, loop, function = todo.pop()
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            loop = node.lineno
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            loop, function = 0, node.name
-        elif isinstance(node, ast.Call) and loop and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("backward", "manual_backward"):
-                found[loop] = function
-        todo.extend((child, loop, function) for child in ast.iter_child_nodes(node))
-    yield from sorted(found.items())
 
 
 def use_engine(name: str | None) -> None:

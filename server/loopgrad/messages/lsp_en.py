@@ -14,6 +14,15 @@ MESSAGES = {
     "lsp.explain": "Explain {code}",
     "lsp.modified": "the document has changed since; ask for the fixes again",
     "lsp.confirm": "Confirm on device",
+    "lsp.confirm-finding": "Confirm {code} on device",
+    # What a run has shown
+    "lsp.marked": "{message} ({mark})",
+    "lsp.confirmed": "confirmed on {device}",
+    "lsp.confirmed-iteration": "confirmed on {device} in iteration {iteration}",
+    "lsp.confirmed-shape-only": "confirmed by shapes alone",
+    "lsp.confirmed-shape-only-iteration": "confirmed by shapes alone in iteration {iteration}",
+    "lsp.refuted": "a complete run on {device} does not bear it out",
+    "lsp.no-report": "this is no report of loopgrad confirm",
     # Hovers
     "lsp.line": "line {line}",
     "lsp.hover-no-rule": "{code} is no rule of Loopgrad",

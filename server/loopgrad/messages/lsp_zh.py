@@ -12,6 +12,15 @@ MESSAGES = {
     "lsp.explain": "解释 {code}",
     "lsp.modified": "文档在此期间已更改；请重新请求修复",
     "lsp.confirm": "在设备上确认",
+    "lsp.confirm-finding": "在设备上确认 {code}",
+    # What a run has shown
+    "lsp.marked": "{message}（{mark}）",
+    "lsp.confirmed": "已在 {device} 上确认",
+    "lsp.confirmed-iteration": "已在 {device} 上于第 {iteration} 次迭代确认",
+    "lsp.confirmed-shape-only": "已仅凭形状确认",
+    "lsp.confirmed-shape-only-iteration": "已仅凭形状于第 {iteration} 次迭代确认",
+    "lsp.refuted": "在 {device} 上的完整运行没有证实它",
+    "lsp.no-report": "这不是 loopgrad confirm 的报告",
     # Hovers
     "lsp.line": "第 {line} 行",
     "lsp.hover-no-rule": "Loopgrad 没有规则 {code}",
