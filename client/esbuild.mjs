@@ -52,6 +52,7 @@ function tests() {
     outdir: 'build/client-test',
     outExtension: { '.js': '.cjs' },
     sourcemap: 'inline',
+    external: ['typescript'],
   };
 }
 

@@ -87,5 +87,6 @@ export interface Cause {
 
 export const StatusNotification = new NotificationType<{ state: 'busy' | 'idle' }>('loopgrad/status');
 
-/** The commands that this client carries out itself. */
-export const CLIENT_COMMANDS = ['loopgrad.confirm', 'loopgrad.showExplanation'];
+/** Commands of the client that the server's code actions and lenses name. */
+export const CONFIRM = 'loopgrad.confirm';
+export const SHOW_EXPLANATION = 'loopgrad.showExplanation';

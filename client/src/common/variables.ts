@@ -1,11 +1,15 @@
 // Variables in settings: ${workspaceFolder}, ${workspaceFolder:name}, ${userHome}, ${env:NAME}, ${interpreter}.
 
+import path from 'node:path';
+
 export interface Variables {
   /** The folder that the setting belongs to; none in a window without one. */
   readonly workspaceFolder?: string | undefined;
   /** All folders, by their names. */
   readonly folders?: ReadonlyMap<string, string> | undefined;
   readonly userHome: string;
+  /** The file that a debug configuration would run; only its variables may use it. */
+  readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The interpreter's command and arguments; only `loopgrad.path` may use it. */
   readonly interpreter?: readonly string[] | undefined;
@@ -25,6 +29,11 @@ export function substituteCommand(command: readonly string[], variables: Variabl
   );
 }
 
+/** Whether nothing in the text is left for an editor to ask the user or another extension for. */
+export function isSettled(text: string): boolean {
+  return !/\$\{[^}]*\}/.test(text);
+}
+
 export function substituteValues(
   values: Readonly<Record<string, string>>,
   variables: Variables,
@@ -39,5 +48,23 @@ function valueOf(name: string, variables: Variables): string | undefined {
   // As in VS Code, a variable that is not set is empty.
   if (name.startsWith('env:')) return variables.environment[name.slice('env:'.length)] ?? '';
   if (name.startsWith('workspaceFolder:')) return variables.folders?.get(name.slice('workspaceFolder:'.length));
-  return undefined;
+  return variables.file === undefined ? undefined : valueOfFile(name, variables.file, variables.workspaceFolder);
+}
+
+function valueOfFile(name: string, file: string, folder = path.dirname(file)): string | undefined {
+  const { base, dir, ext, name: stem } = path.parse(file);
+  const values: Record<string, string> = {
+    file,
+    fileBasename: base,
+    fileBasenameNoExtension: stem,
+    fileDirname: dir,
+    fileExtname: ext,
+    relativeFile: path.relative(folder, file),
+    relativeFileDirname: path.relative(folder, dir) || '.',
+    fileWorkspaceFolder: folder,
+    cwd: folder,
+    pathSeparator: path.sep,
+    '/': path.sep,
+  };
+  return values[name];
 }

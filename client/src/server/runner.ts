@@ -1,6 +1,6 @@
 // The running server: resolved, started, restarted and brought back after a crash.
 
-import { commands, type Disposable, env, l10n, window } from 'vscode';
+import { commands, type Disposable, env, l10n, window, workspace } from 'vscode';
 import {
   CloseAction,
   type DocumentSelector,
@@ -8,14 +8,13 @@ import {
   type InitializeResult,
   LanguageClient,
   type LanguageClientOptions,
-  type Middleware,
   RevealOutputChannelOn,
 } from 'vscode-languageclient/node';
 
 import type { Logs } from '../common/logs';
 import type { Interpreters } from '../common/pythonExtension';
 import { setting } from '../common/settings';
-import { CLIENT_COMMANDS, StatusNotification } from '../protocol';
+import { CONFIRM, SHOW_EXPLANATION, StatusNotification } from '../protocol';
 import { describe, offerHelp } from './problems';
 import { start, type Started } from './process';
 import { Recovery } from './recovery';
@@ -38,7 +37,6 @@ export interface Parts {
   readonly logs: Logs;
   readonly status: Status;
   readonly interpreters: Interpreters;
-  readonly middleware: Middleware;
   resolve(): Promise<Resolution>;
 }
 
@@ -87,7 +85,7 @@ export class ServerRunner implements Disposable {
       return;
     }
     const { server } = resolution;
-    const key = JSON.stringify(server.command);
+    const key = JSON.stringify([server.command, clientCommands()]);
     if (key === this.key && this.running && !force) {
       logs.client.info('The server stays: what it would be started from is the same.');
       return;
@@ -134,7 +132,7 @@ export class ServerRunner implements Disposable {
   }
 
   private options(isCurrent: () => boolean): LanguageClientOptions {
-    const { logs, middleware, extensionId } = this.parts;
+    const { logs, extensionId } = this.parts;
     return {
       documentSelector: SELECTOR,
       outputChannel: logs.server,
@@ -144,11 +142,10 @@ export class ServerRunner implements Disposable {
         client: 'vscode',
         uriScheme: env.uriScheme,
         extensionId,
-        commands: CLIENT_COMMANDS,
+        commands: clientCommands(),
         status: true,
       },
       diagnosticPullOptions: { onChange: true, onSave: true },
-      middleware,
       // A failed start is told by `start`, with what the server has said.
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -211,6 +208,14 @@ export class ServerRunner implements Disposable {
   dispose(): void {
     this.trace.dispose();
   }
+}
+
+/**
+ * The commands that this client carries out itself. Confirming runs the script: where the workspace is not trusted,
+ * the server is not to offer it.
+ */
+function clientCommands(): string[] {
+  return workspace.isTrusted ? [CONFIRM, SHOW_EXPLANATION] : [SHOW_EXPLANATION];
 }
 
 function verbosity(): string[] {

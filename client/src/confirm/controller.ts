@@ -1,0 +1,243 @@
+// "Confirm on device": runs the user's script because the user asks for it, shows how it goes, and keeps the result.
+
+import path from 'node:path';
+
+import {
+  commands,
+  type Disposable,
+  EventEmitter,
+  l10n,
+  type OutputChannel,
+  ProgressLocation,
+  Uri,
+  window,
+  workspace,
+} from 'vscode';
+
+import type { Interpreters } from '../common/pythonExtension';
+import { say } from '../common/words';
+import { verdict } from '../explain/page';
+import type { Key } from '../protocol';
+import type { Requests } from '../server/requests';
+import type { ServerRunner } from '../server/runner';
+import { type Facts, factsOf } from './facts';
+import { reportScript } from './minimal';
+import { commandOf, type Plan, planFor } from './plan';
+import type { HeldFinding, Report } from './report';
+import type { Results } from './results';
+import { ConfirmRun, type Ending } from './run';
+
+/** What the code lens, the panel and the commands ask with. */
+export interface Target {
+  readonly uri?: string;
+  readonly line?: number;
+}
+
+export class Confirm implements Disposable {
+  private readonly changed = new EventEmitter<void>();
+  /** There is another result, or one holds no more. */
+  readonly onDidChange = this.changed.event;
+  private readonly running = new Map<string, ConfirmRun | undefined>();
+  private readonly commandLines = new Map<string, { command: string; python: string }>();
+  private channel: OutputChannel | undefined;
+  private readonly subscription: Disposable;
+
+  constructor(
+    private readonly server: ServerRunner,
+    private readonly interpreters: Interpreters,
+    private readonly results: Results,
+    private readonly requests: Requests,
+    private readonly explain: (finding: HeldFinding, cwd: string) => void,
+  ) {
+    this.subscription = workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length > 0 && document.uri.scheme === 'file' && this.results.forget(document.uri.fsPath)) {
+        this.changed.fire();
+      }
+    });
+  }
+
+  async confirm(target?: Target): Promise<void> {
+    const uri = target?.uri ? Uri.parse(target.uri, true) : window.activeTextEditor?.document.uri;
+    if (!uri || !(await this.mayRun(uri))) return;
+    const script = uri.fsPath;
+    if (this.running.has(script)) {
+      void window.showInformationMessage(l10n.t('{0} is being confirmed already.', path.basename(script)));
+      return;
+    }
+    this.running.set(script, undefined);
+    try {
+      await this.plan(uri);
+    } finally {
+      this.running.delete(script);
+    }
+  }
+
+  /** Never in a workspace that is not trusted, and only what is on the disk. */
+  private async mayRun(uri: Uri): Promise<boolean> {
+    if (!workspace.isTrusted) {
+      const manage = l10n.t('Manage Trust');
+      const message = l10n.t('Confirming runs the script. That needs a workspace that you trust.');
+      if ((await window.showWarningMessage(message, manage)) === manage) {
+        await commands.executeCommand('workbench.trust.manage');
+      }
+      return false;
+    }
+    if (uri.scheme !== 'file' || !uri.path.endsWith('.py')) {
+      void window.showWarningMessage(l10n.t('Only a Python file on the disk can be confirmed.'));
+      return false;
+    }
+    const document = workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+    if (document?.isDirty && !(await document.save())) {
+      void window.showWarningMessage(l10n.t('{0} could not be saved.', path.basename(uri.fsPath)));
+      return false;
+    }
+    return true;
+  }
+
+  private async plan(uri: Uri): Promise<void> {
+    const { server } = this.server;
+    if (!server) {
+      void window.showErrorMessage(l10n.t('The Loopgrad server is not running.'));
+      return;
+    }
+    const plan = await planFor(uri, server, this.interpreters);
+    if (plan === 'cancelled') return;
+    if (plan === 'no-interpreter') {
+      await this.needs(l10n.t('There is no Python to run the script with.'));
+      return;
+    }
+    const facts = await this.factsOf(plan);
+    if (!facts) return;
+    if (plan.launch && plan.launch.unsettled.length > 0) {
+      this.output.appendLine(
+        l10n.t('Left out, since only the debugger can ask for it: {0}', plan.launch.unsettled.join(' ')),
+      );
+    }
+    const command = commandOf(plan, server, facts.executable);
+    this.commandLines.set(plan.script, { command: command.join(' '), python: facts.executable });
+    const ending = await this.run(plan, command);
+    await this.show(plan, ending);
+  }
+
+  private async factsOf(plan: Plan): Promise<Facts | undefined> {
+    const facts = await factsOf(plan.python, plan.env);
+    const interpreter = plan.python.join(' ');
+    if ('error' in facts) {
+      await this.needs(l10n.t('{0} cannot be run: {1}', interpreter, facts.error));
+      return undefined;
+    }
+    if (!facts.hasTorch) {
+      const how = l10n.t('Install PyTorch there, or choose the interpreter that the script runs with.');
+      await this.needs(`${l10n.t('There is no PyTorch in {0}.', facts.executable)} ${how}`);
+      return undefined;
+    }
+    return facts;
+  }
+
+  private async needs(message: string): Promise<void> {
+    const choose = l10n.t('Choose Interpreter');
+    if ((await window.showErrorMessage(message, choose)) === choose) await this.interpreters.choose();
+  }
+
+  private async run(plan: Plan, command: readonly string[]): Promise<Ending> {
+    this.output.appendLine(`> ${command.join(' ')}`);
+    const title = l10n.t('Confirming {0}', path.basename(plan.script));
+    const options = { location: ProgressLocation.Notification, cancellable: true, title };
+    return window.withProgress(options, async (progress, token) => {
+      progress.report({ message: say('at most {0} s', plan.options.timeout) });
+      const run = new ConfirmRun({ command, cwd: plan.cwd, env: plan.env, output: (text) => this.output.append(text) });
+      this.running.set(plan.script, run);
+      token.onCancellationRequested(() => void run.cancel());
+      return run.ended;
+    });
+  }
+
+  private async show(plan: Plan, ending: Ending): Promise<void> {
+    const name = path.basename(plan.script);
+    if ('cancelled' in ending) {
+      this.output.appendLine(l10n.t('Cancelled.'));
+      return;
+    }
+    if ('failed' in ending) {
+      this.output.appendLine(ending.failed);
+      await this.offer('error', l10n.t('{0} could not be confirmed: {1}', name, ending.failed), []);
+      return;
+    }
+    const { report } = ending;
+    this.results.add(plan.script, plan.cwd, report);
+    this.changed.fire();
+    await this.tellServer(report, plan.cwd);
+    const headline = `${name}: ${verdict(report, say)}`;
+    this.output.appendLine(`${headline}: ${report.reason}`);
+    const refuted = report.findings.filter((each) => each.status === 'refuted');
+    if (refuted.length > 0) return this.showRefuted(plan, report, refuted);
+    const confirmed = report.findings.find((each) => each.status === 'confirmed');
+    const explain = { title: l10n.t('Explain'), run: () => confirmed && this.explain(confirmed, plan.cwd) };
+    const proven = report.fixed?.proven ? ` ${l10n.t('The fix is proven.')}` : '';
+    const level = report.verdict === 'clean' ? 'information' : 'warning';
+    await this.offer(level, `${headline}. ${report.reason}.${proven}`, confirmed ? [explain] : []);
+  }
+
+  /** The diagnostics are to say it as well. A `loopgrad` of the user's own may not know how. */
+  private async tellServer(report: Report, folder: string): Promise<void> {
+    try {
+      await this.requests.confirmed(report, folder);
+    } catch (error) {
+      this.output.appendLine(String(error));
+    }
+  }
+
+  private async showRefuted(plan: Plan, report: Report, refuted: readonly HeldFinding[]): Promise<void> {
+    const names = refuted.map((each) => `${each.code} (${l10n.t('line {0}', each.range.start.line)})`).join(', ');
+    const message = l10n.t('A complete run on {0} does not bear out {1}.', report.device ?? '-', names);
+    const open = { title: l10n.t('Open a Report'), run: () => this.openReport(plan.script, plan.cwd, report, refuted[0]!) };
+    await this.offer('warning', message, [open]);
+  }
+
+  private async offer(
+    level: 'error' | 'warning' | 'information',
+    message: string,
+    choices: readonly { title: string; run: () => unknown }[],
+  ): Promise<void> {
+    const output = { title: l10n.t('Show Output'), run: () => this.output.show(true) };
+    const show = { error: window.showErrorMessage, warning: window.showWarningMessage, information: window.showInformationMessage };
+    const all = [...choices, output];
+    const answer = await show[level](message, ...all.map((each) => each.title));
+    await all.find((each) => each.title === answer)?.run();
+  }
+
+  /** The finding's report, in an editor of its own. Nothing is sent anywhere. */
+  async reportOf(key: Key): Promise<void> {
+    const found = this.results.of(key);
+    if (found?.held) await this.openReport(found.result.script, found.result.cwd, found.result.report, found.held);
+  }
+
+  private async openReport(script: string, cwd: string, report: Report, held: HeldFinding): Promise<void> {
+    const source = await workspace.openTextDocument(Uri.file(path.resolve(cwd, held.path)));
+    const known = this.commandLines.get(script);
+    const about = {
+      loopgrad: this.server.about?.version ?? '',
+      python: known?.python ?? '',
+      command: known?.command ?? '',
+    };
+    const content = reportScript(source.getText(), held, report, about);
+    await window.showTextDocument(await workspace.openTextDocument({ language: 'python', content }));
+  }
+
+  private get output(): OutputChannel {
+    this.channel ??= window.createOutputChannel('Loopgrad: Confirm');
+    return this.channel;
+  }
+
+  /** Ends what runs; nothing of it is left behind. */
+  async close(): Promise<void> {
+    const runs = [...this.running.values()].filter((run) => run !== undefined);
+    await Promise.all(runs.map((run) => run.cancel()));
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.changed.dispose();
+    this.channel?.dispose();
+  }
+}

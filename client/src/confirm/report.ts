@@ -1,0 +1,63 @@
+// What `loopgrad confirm --output-format json` prints.
+
+import type { Outcome } from '../protocol';
+
+export interface ReportPlace {
+  readonly path: string;
+  readonly line: number;
+}
+
+export interface Run {
+  readonly verdict: 'confirmed' | 'clean' | 'inconclusive';
+  readonly outcome: Outcome | null;
+  readonly iteration: number | null;
+  readonly loop_line: number | null;
+  readonly raised_at: ReportPlace | null;
+  readonly freed_at: ReportPlace | null;
+  readonly built_at: ReportPlace | null;
+  readonly carriers: readonly { readonly name: string; readonly stored_at: ReportPlace | null }[];
+  readonly device: string | null;
+  readonly redirected: boolean;
+  readonly shape_only: boolean;
+  readonly steps: number;
+  /** Per iteration; -1 where the backward raised and nothing could be counted. */
+  readonly graph_nodes: readonly number[];
+  readonly seconds: number;
+  readonly reason: string;
+  readonly first_write?: { readonly path: string; readonly at: ReportPlace | null } | null;
+}
+
+export interface Fixed extends Run {
+  readonly still_trained: readonly string[];
+  readonly no_longer_trained: readonly string[];
+  readonly first_loss_equal: boolean | null;
+  readonly proven: boolean;
+}
+
+export interface HeldFinding {
+  readonly code: string;
+  readonly message: string;
+  readonly path: string;
+  readonly certainty: 'certain' | 'possible';
+  readonly outcome: Outcome;
+  readonly range: { readonly start: { readonly line: number; readonly column: number } };
+  readonly status: 'confirmed' | 'refuted' | 'not reached';
+}
+
+export interface Report extends Run {
+  readonly version: number;
+  readonly findings: readonly HeldFinding[];
+  readonly fixed?: Fixed | null;
+}
+
+/** The report in what a run has printed; undefined where there is none, as after a usage error. */
+export function readReport(text: string): Report | undefined {
+  const start = text.indexOf('{');
+  if (start < 0) return undefined;
+  try {
+    const read = JSON.parse(text.slice(start)) as Partial<Report>;
+    return typeof read.verdict === 'string' && Array.isArray(read.findings) ? (read as Report) : undefined;
+  } catch {
+    return undefined;
+  }
+}
