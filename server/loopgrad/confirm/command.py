@@ -18,11 +18,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from loopgrad import __version__
 from loopgrad.confirm import report
 from loopgrad.confirm.observe import Request, ScratchError, observe
+from loopgrad.confirm.progress import Progress
 from loopgrad.confirm.proof import Proof, compare
-from loopgrad.confirm.static import Checked, CheckError, check, held_against
+from loopgrad.confirm.static import Checked, CheckError, Static, check, held_against
+from loopgrad.confirm.static import report as write_report
 from loopgrad.confirm.verdict import CLEAN, CONFIRMED, Verdict, judge
+from loopgrad.confirm.warm import Warm
 from loopgrad.messages import render
 from loopgrad.model import Message
 
@@ -55,7 +59,25 @@ def register(commands: Any) -> None:
     )
     parser.add_argument("--scratch-copy", action="store_true", help="run in a copy of the script's folder")
     parser.add_argument("--python", metavar="PATH", help="the interpreter to run it with")
-    parser.add_argument("--output-format", choices=("text", "json"), default="text", help="the form (text)")
+    parser.add_argument(
+        "--warm", action="store_true", help="keep a process with torch loaded for the next confirm (Linux)"
+    )
+    parser.add_argument(
+        "--parent-pid", type=_positive, metavar="PID", help="as --warm, and that process ends with this one"
+    )
+    parser.add_argument(
+        "--idle", type=_seconds, default=600.0, metavar="S", help="end the warm process after S seconds (600)"
+    )
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a script for a report of the first refuted finding"
+    )
+    parser.add_argument("--cancel-on-eof", action="store_true", help="cancel when standard input is closed")
+    parser.add_argument(
+        "--output-format",
+        choices=("text", "json", "jsonl"),
+        default="text",
+        help="the form; jsonl tells how it goes on, an event a line (text)",
+    )
     add_common(parser)
     parser.set_defaults(run=run, args=[])
     _split_arguments(parser)
@@ -112,6 +134,7 @@ class ConfirmCommand:
     def __init__(self, args: argparse.Namespace) -> None:
         self._args = args
         self._cancel = threading.Event()
+        self._progress = Progress(None, report.Paths(os.getcwd(), args.script))
 
     def run(self) -> int:
         args = self._args
@@ -129,7 +152,12 @@ class ConfirmCommand:
             scratch_copy=args.scratch_copy,
             python=args.python or interpreter(),
             adopt=True,
+            warm=Warm(args.idle, args.parent_pid or 0) if args.warm or args.parent_pid else None,
         )
+        if args.output_format == "jsonl":
+            self._progress = Progress(sys.stdout.buffer, report.Paths(os.getcwd(), args.script))
+        if args.cancel_on_eof:
+            threading.Thread(target=self._await_end_of_input, daemon=True).start()
         previous = [signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)]
         try:
             verdict, checked, proof = self._confirm(request)
@@ -138,7 +166,9 @@ class ConfirmCommand:
         finally:
             for number, handler in zip((signal.SIGINT, signal.SIGTERM), previous):
                 signal.signal(number, handler)
-        self._print(request, verdict, checked, proof)
+        statics = held_against(checked, verdict) if checked is not None else []
+        self._add_reports(statics, verdict)
+        self._print(request, verdict, statics, proof)
         if self._cancel.is_set():
             return CANCELLED
         if verdict.verdict == CONFIRMED:
@@ -148,14 +178,27 @@ class ConfirmCommand:
     def _on_signal(self, number: int, frame: Any) -> None:
         self._cancel.set()
 
+    def _await_end_of_input(self) -> None:
+        """Below Python's buffers: a thread that waits in one would hold up the end."""
+        try:
+            while os.read(0, 4096):
+                pass
+        except OSError:
+            pass
+        self._cancel.set()
+
     def _usage(self, message: Message) -> int:
         print(render(Message.of("usage.error", message=message), self._args.language), file=sys.stderr)
         return FAILED
 
     def _observed(self, request: Request) -> Verdict:
         """The script's output goes on to the user; where standard output is the report's, to standard error."""
-        out = sys.stderr.buffer if self._args.output_format == "json" else sys.stdout.buffer
-        return judge(observe(request, out=out, err=sys.stderr.buffer, cancel=self._cancel), request)
+        out = sys.stdout.buffer if self._args.output_format == "text" else sys.stderr.buffer
+        self._progress.say("start", phase="fixed-run" if request.replaced else "run")
+        seen = observe(
+            request, out=out, err=sys.stderr.buffer, cancel=self._cancel, on_event=self._progress.heard
+        )
+        return judge(seen, request)
 
     def _confirm(self, request: Request) -> tuple[Verdict, Checked | None, Proof | None]:
         verdict = self._observed(request)
@@ -171,6 +214,7 @@ class ConfirmCommand:
 
     def _checked(self, verdict: Verdict, with_fix: bool) -> Checked | None:
         """The check of what ran. A confirmation stands without it."""
+        self._progress.say("check")
         try:
             return check(verdict.files, with_fix=with_fix, language=self._args.language, cancel=self._cancel)
         except CheckError as error:
@@ -178,18 +222,32 @@ class ConfirmCommand:
             print(render(message, self._args.language), file=sys.stderr)
             return None
 
-    def _print(
-        self, request: Request, verdict: Verdict, checked: Checked | None, proof: Proof | None
-    ) -> None:
+    def _add_reports(self, statics: list[Static], verdict: Verdict) -> None:
+        """For certain findings that the run refutes; the first is written where that is asked for."""
+        if self._args.output_format == "text" and not self._args.report:
+            return
+        for item in statics:
+            if item.status == "refuted" and item.data["certainty"] == "certain":
+                item.report = write_report(item, verdict, self._args.language, __version__, self._cancel)
+        found = [item.report for item in statics if item.report is not None]
+        if self._args.report and found:
+            with open(self._args.report, "w", encoding="utf-8") as file:
+                file.write(found[0])
+        elif self._args.report:
+            print(render(Message.of("confirm.text.no-report"), self._args.language), file=sys.stderr)
+
+    def _print(self, request: Request, verdict: Verdict, statics: list[Static], proof: Proof | None) -> None:
         from loopgrad.report.style import Style, wants_colour
 
         paths = report.Paths(request.cwd, request.script)
-        statics = held_against(checked, verdict) if checked is not None else []
         language = self._args.language
-        if self._args.output_format == "json":
+        if self._args.output_format != "text":
             document = report.as_object(verdict, statics, proof, paths, language)
             if self._args.with_fix:
                 document.setdefault("fixed", None)
+            if self._args.output_format == "jsonl":
+                self._progress.say("result", **document)
+                return
             text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
         else:
             style = Style(wants_colour(self._args.color, sys.stdout))

@@ -33,13 +33,17 @@ def as_object(
     verdict: Verdict, statics: list[Static], proof: Proof | None, paths: Paths, language: str
 ) -> dict[str, Any]:
     document: dict[str, Any] = {"version": VERSION, **_verdict(verdict, paths, language)}
-    document["findings"] = [{**item.data, "status": item.status} for item in statics]
+    document["findings"] = [
+        {**item.data, "status": item.status, **({} if item.report is None else {"report": item.report})}
+        for item in statics
+    ]
     if proof is not None:
         document["fixed"] = {
             **_verdict(proof.verdict, paths, language),
             "still_trained": proof.still_trained,
             "no_longer_trained": proof.no_longer_trained,
             "first_loss_equal": proof.first_loss_equal,
+            "first_loss_tolerance": proof.tolerance,
             "proven": proof.proven,
         }
     return document
@@ -63,6 +67,10 @@ def _verdict(verdict: Verdict, paths: Paths, language: str) -> dict[str, Any]:
         "graph_nodes": verdict.graph_nodes,
         "seconds": verdict.seconds,
         "reason": render(_with_paths(verdict.reason, paths), language),
+        "warm": verdict.warm,
+        "torch": verdict.torch,
+        "torch_missing": verdict.torch_missing is not None,
+        "interpreter": verdict.torch_missing or verdict.interpreter,
         "first_write": None
         if verdict.first_write is None
         else {"path": paths(verdict.first_write[0]), "at": _place(verdict.first_write[1], paths)},

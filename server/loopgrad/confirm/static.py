@@ -6,6 +6,7 @@ run has brought must not wait for an analysis.
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import subprocess
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopgrad.confirm.verdict import CLEAN, CONFIRMED, Verdict
+from loopgrad.messages import render
 from loopgrad.model import RAISING, Finding
 
 #: Files that are checked, at most: those that ran first.
@@ -33,6 +35,8 @@ class Static:
     data: dict[str, Any]
     status: str  # confirmed, refuted, not reached
     place: str
+    #: Of a refuted finding: a script for a report.
+    report: str | None = None
 
 
 @dataclass
@@ -55,13 +59,53 @@ def check(
 ) -> Checked:
     """``check_here`` in another process. Raises CheckError where that brings nothing."""
     arguments = {"files": files, "with_fix": with_fix, "language": language}
+    checked: Checked = _elsewhere("check_here", arguments, cancel)
+    return checked
+
+
+def report(
+    item: Static, verdict: Verdict, language: str, version: str, cancel: threading.Event | None = None
+) -> str | None:
+    """A script for a report of a refuted finding, made in another process; None where there is none."""
+    path = os.path.realpath(item.data["path"])
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+    facts = {
+        "version": version,
+        "torch": verdict.torch,
+        "python": verdict.python_version,
+        "device": verdict.device,
+        "steps": verdict.steps,
+        "reason": render(verdict.reason, language),
+        "files": [other for other in verdict.files if os.path.realpath(other) != path],
+    }
+    ran = {line for place, line in verdict.ran if os.path.realpath(place) == path}
+    arguments = {"path": item.data["path"], "text": text, "ran": ran, "finding": item.data, "facts": facts}
+    try:
+        script: str = _elsewhere("report_here", arguments, cancel)
+    except CheckError:
+        return None
+    return script
+
+
+def report_here(**arguments: Any) -> str:
+    from loopgrad.confirm.minimal import report
+
+    return report(**arguments)
+
+
+def _elsewhere(function: str, arguments: dict[str, Any], cancel: threading.Event | None) -> Any:
+    """A function of this module in a process of its own, with an end to it."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from loopgrad.confirm import static; static.answer()"
     with (
         tempfile.TemporaryFile() as given,
         tempfile.TemporaryFile() as result,
         open(os.devnull, "wb") as nowhere,
     ):
-        pickle.dump(arguments, given)
+        pickle.dump((function, arguments), given)
         given.seek(0)
         debug = bool(os.environ.get("LOOPGRAD_DEBUG"))
         process = subprocess.Popen(
@@ -73,19 +117,18 @@ def check(
                 process.kill()
                 process.wait()
                 raise CheckError(f"it was ended after {LONGEST:g} seconds")
-            time.sleep(0.02)
+            time.sleep(0.01)
         result.seek(0)
         try:
-            checked: Checked = pickle.load(result)
+            return pickle.load(result)
         except (EOFError, pickle.UnpicklingError):
             raise CheckError(f"it ended with status {process.returncode}") from None
-        return checked
 
 
 def answer() -> None:
     """The other process."""
-    checked = check_here(**pickle.load(sys.stdin.buffer))
-    pickle.dump(checked, sys.stdout.buffer)
+    function, arguments = pickle.load(sys.stdin.buffer)
+    pickle.dump(globals()[function](**arguments), sys.stdout.buffer)
 
 
 def check_here(files: list[str], *, with_fix: bool, language: str = "en") -> Checked:
@@ -128,13 +171,34 @@ def held_against(checked: Checked, verdict: Verdict) -> list[Static]:
 
 
 def status_of(finding: Finding, verdict: Verdict) -> str:
-    """Confirmed where the run showed this outcome here; refuted where a complete run did not show it."""
+    """Confirmed where the run showed this outcome here; refuted where a complete run did not show it.
+
+    A run refutes only what it came to: the finding's own statement ran, and the loops went on to the
+    iteration that it names.
+    """
     if verdict.verdict == CONFIRMED and finding.outcome == verdict.outcome and _same(finding, verdict):
         return "confirmed"
     if verdict.verdict == CLEAN and verdict.complete and not verdict.redirected and not verdict.shape_only:
-        if finding.outcome != "none" and finding.outcome != "not-trained":
+        is_seen = finding.outcome not in ("none", "not-trained")
+        if is_seen and (finding.iteration or 1) <= verdict.limit and _has_run(finding, verdict):
             return "refuted"
     return "not reached"
+
+
+def _has_run(finding: Finding, verdict: Verdict) -> bool:
+    path = os.path.realpath(finding.path)
+    lines = {line for place, line in verdict.ran if os.path.realpath(place) == path}
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return False
+    around = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= finding.range.line <= (node.end_lineno or 0)
+    ]
+    return bool(around) and max(around) in lines
 
 
 def _same(finding: Finding, verdict: Verdict) -> bool:

@@ -49,6 +49,15 @@ class Verdict:
     parameters: list[dict[str, Any]] = field(default_factory=list)
     losses: list[str | None] = field(default_factory=list)
     untrained: list[str] = field(default_factory=list)
+    #: The statements that ran, the last first, and how many iterations each loop had at most.
+    ran: list[Place] = field(default_factory=list)
+    limit: int = 0
+    torch: str | None = None
+    python_version: str | None = None
+    #: The interpreter, where it has no usable torch.
+    torch_missing: str | None = None
+    interpreter: str = ""
+    warm: bool = False
 
 
 def judge(observations: list[Observation], request: Request) -> Verdict:
@@ -112,6 +121,14 @@ def _common(verdict: Verdict, seen: Observation, request: Request) -> None:
     end = seen.last("end") or {}
     verdict.parameters = end.get("parameters", [])
     verdict.untrained = end.get("untrained", [])
+    verdict.ran = [(path, line) for path, line in end.get("ran", ())]
+    verdict.limit = request.steps
+    verdict.warm = seen.warm
+    start = seen.last("start") or {}
+    verdict.torch, verdict.python_version = start.get("torch"), start.get("version")
+    no_torch = seen.last("no-torch")
+    verdict.interpreter = start.get("python") or request.python
+    verdict.torch_missing = no_torch["python"] if no_torch else None
     if not verdict.steps:
         verdict.steps = end.get("evaluated", 0)
 

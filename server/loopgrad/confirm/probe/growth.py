@@ -33,6 +33,11 @@ _NEVER = 1 << 60
 FEWEST = 4
 #: Each iteration is sampled up to this one, and then each time it is larger by a quarter.
 _ALL_UP_TO = 20
+#: In one within another: up to this one, and then each time it is larger by half.
+_ALL_UP_TO_WITHIN = 4
+
+#: A loop within another is looked at so often, and then the 4th, 8th, 16th time.
+_FIRST = 2
 
 
 @dataclass
@@ -86,19 +91,40 @@ class Growth:
         self._frames = frames
         self._tags: dict[int, tuple[Record, frozenset[int]]] = {}
         self.records: dict[int, Record] = {}
+        #: How often each loop of the source has begun within another.
+        self._begun: dict[tuple[str, int], int] = {}
+        self._is_off = False
+
+    def switch_off(self) -> None:
+        self._is_off = True
+
+    def _is_due(self, activation: Activation) -> bool:
+        """A loop within another is looked at the first times it runs, and then ever more rarely.
+
+        What it leaves alive shows in the loop around it, each time.
+        """
+        if self._is_off or activation.in_forward:
+            return False
+        if not activation.nested or activation.passed:
+            return True
+        if activation.begun == 0:
+            place = (activation.path, activation.line)
+            self._begun[place] = activation.begun = self._begun.get(place, 0) + 1
+        return activation.begun <= _FIRST or (activation.begun & (activation.begun - 1)) == 0
 
     def on_tick(self, activation: Activation) -> int:
         """Samples an activation where it is due. Gives the number of live nodes, or -1."""
         number = activation.count
-        if activation.in_forward or number < 2:
+        if number < 2 or not self._is_due(activation):
             return -1
-        if number > _ALL_UP_TO and activation.serial in self.records:
-            if number < self.records[activation.serial].samples[-1].iteration * 1.25:
+        within = activation.nested and not activation.passed
+        if number > (_ALL_UP_TO_WITHIN if within else _ALL_UP_TO) and activation.serial in self.records:
+            if number < self.records[activation.serial].samples[-1].iteration * (1.5 if within else 1.25):
                 return -1
         return self._sample(activation, number)
 
     def on_leave(self, activation: Activation) -> int:
-        if activation.in_forward or not activation.count:
+        if not activation.count or not self._is_due(activation):
             return -1
         total = self._sample(activation, activation.count + 1) if activation.count > 1 else -1
         record = self.records.get(activation.serial)

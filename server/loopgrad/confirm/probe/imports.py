@@ -23,7 +23,8 @@ _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"
 class Sources:
     """Compiles the user's files, and remembers which they are."""
 
-    def __init__(self, replaced: dict[str, str]) -> None:
+    def __init__(self, replaced: dict[str, str], *, marks: bool = True) -> None:
+        self._marks = marks
         #: Told of a file that compiles models.
         self.on_compiler: Callable[[], None] = lambda: None
         self._replaced = {os.path.realpath(path): text for path, text in replaced.items()}
@@ -56,7 +57,7 @@ class Sources:
         if ("torch.compile" if isinstance(source, str) else b"torch.compile") in source:  # type: ignore[operator]
             self.on_compiler()
         try:
-            code = compiled(source, path)
+            code = compiled(source, path, marks=self._marks)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return compile(source, path, "exec", dont_inherit=True)  # it says what is wrong in its own words
         self.files.add(path)

@@ -33,23 +33,27 @@ _UNMARKED = (
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def compiled(source: bytes | str, path: str) -> CodeType:
-    """The code object of a module with its calls in. Raises what ``compile`` raises."""
+def compiled(source: bytes | str, path: str, *, marks: bool = True) -> CodeType:
+    """The code object of a module with its calls in. Raises what ``compile`` raises.
+
+    Without ``marks`` loops alone get theirs.
+    """
     tree = ast.parse(source, path)
-    _Pass(path).body(tree.body)
+    _Pass(path, marks).body(tree.body)
     return compile(tree, path, "exec", dont_inherit=True)
 
 
 class _Pass:
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, marks: bool) -> None:
         self.path = path
+        self.marks = marks
 
     def body(self, statements: list[Any]) -> None:
         """Rewrites a list of statements in place."""
         result: list[ast.stmt] = []
         for statement in statements:
             self._within(statement)
-            if not isinstance(statement, _UNMARKED) and not _is_constant(statement):
+            if self.marks and not isinstance(statement, _UNMARKED) and not _is_constant(statement):
                 result.append(self._call("__lg_mark__", (self.path, statement.lineno), statement))
             if isinstance(statement, _LOOPS):
                 loop = (self.path, statement.lineno, statement.end_lineno)
@@ -57,7 +61,7 @@ class _Pass:
                 result.append(statement)
                 result.append(self._call("__lg_leave__", loop, statement))
                 continue
-            if isinstance(statement, ast.Return):
+            if self.marks and isinstance(statement, ast.Return):
                 value = statement.value or _placed(ast.Constant(None), statement)
                 statement.value = _call_node("__lg_back__", value, value)
             result.append(statement)
@@ -77,7 +81,7 @@ class _Pass:
             near = node.body[0]
             test = self._call("__lg_tick__", loop, near).value
             node.body.insert(0, _placed(ast.If(test, [_placed(ast.Break(), near)], []), near))
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        elif self.marks and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             last = node.body[-1]
             if not isinstance(last, (ast.Return, ast.Raise)):
                 nothing = _placed(ast.Constant(None), last)

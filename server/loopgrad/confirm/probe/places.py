@@ -25,7 +25,7 @@ class Activation:
     """One run of a loop from its start to its end. ``line`` is 0 for a loop inside a library."""
 
     __slots__ = (
-        "code", "count", "in_forward", "last", "last_passed", "line", "nested", "passed", "path", "ran", "seen",
+        "begun", "code", "count", "in_forward", "last", "last_passed", "line", "nested", "passed", "path", "ran", "seen",
         "serial", "starts",
     )  # fmt: skip
 
@@ -47,6 +47,8 @@ class Activation:
         self.ran: dict[Place, int] = {}
         #: Another loop is around it.
         self.nested = False
+        #: How often this loop of the source has begun within another; 0 where nobody asked.
+        self.begun = 0
 
     def iteration_of(self, number: int) -> int:
         """The iteration (from 1) that a node of this number was made in; 0 for before the loop."""

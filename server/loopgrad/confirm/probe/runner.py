@@ -31,7 +31,10 @@ def run(data: dict[str, Any], channel_fd: int) -> NoReturn:
     except ImportError as error:
         channel.send("no-torch", python=sys.executable, error=str(error))
         sys.exit(0)
-    channel.send("start", python=sys.executable, torch=str(torch.__version__), pid=os.getpid())
+    version = sys.version.partition(" ")[0]
+    channel.send(
+        "start", python=sys.executable, version=version, torch=str(torch.__version__), pid=os.getpid()
+    )
     Runner(job, channel).run()
 
 
@@ -41,7 +44,7 @@ class Runner:
 
         self._job = job
         self._channel = channel
-        self._sources = Sources(job.replaced)
+        self._sources = Sources(job.replaced, marks="marks" not in job.without)
         self._watch = Watch(job, channel, self._stop)
         self._watch.places.files = self._sources.files
         self._sources.on_compiler = self._watch.drop_hook

@@ -16,6 +16,9 @@ from .graph import Node
 from .names import Names
 from .passes import leaves
 
+#: Steps of which a parameter's history tells.
+_LONGEST = 256
+
 
 @dataclass
 class Held:
@@ -28,6 +31,10 @@ class Held:
     reached: bool = False
     stepped: int = 0
     had_gradient: int = 0
+    #: A backward has reached it since its optimizer's last step.
+    fresh: bool = False
+    #: For each step whether one had, as "1" and "0".
+    history: str = ""
 
 
 @dataclass
@@ -86,7 +93,11 @@ class Training:
         known.steps += 1
         for held in known.held.values():
             held.stepped += 1
-            held.had_gradient += held.parameter.grad is not None
+            has = held.parameter.grad is not None
+            held.had_gradient += has
+            if len(held.history) < _LONGEST:
+                held.history += "1" if has and held.fresh else "0"
+            held.fresh = False
         if known.steps == 1:
             self._name(known)
         self._stepped()
@@ -106,7 +117,7 @@ class Training:
             for known in self._optimizers.values():
                 held = known.held.get(id(leaf))
                 if held is not None:
-                    held.reached = True
+                    held.reached = held.fresh = True
 
     def untrained(self) -> list[str]:
         """Parameters of groups that were stepped and in which not one ever had a gradient.
@@ -134,6 +145,8 @@ class Training:
                 "reached": held.reached,
                 "stepped": held.stepped,
                 "had_gradient": held.had_gradient,
+                "history": held.history,
+                "pending": held.fresh,
             }
             for known in self._optimizers.values()
             for held in known.held.values()

@@ -46,6 +46,7 @@ class Watch:
         self.growth = Growth(self.places, self._user_frames)
         self.explainer = Explainer(self.places, self.engine)
         self.training = Training(self._user_frames, self._stepped)
+        self._has_names = "names" not in job.without
         self._implicit: dict[tuple[Place, ...], tuple[tuple[int, int], Activation]] = {}
         self._snapshots = 0
         self._step: tuple[int, int] | None = None
@@ -64,7 +65,10 @@ class Watch:
         self.engine.before, self.engine.after = self._before, self._after
         self.engine.failed = self._failed
         self.engine.install()
-        self.training.install()
+        if "training" not in self.job.without:
+            self.training.install()
+        if "growth" in self.job.without:
+            self.growth.switch_off()
         self._hook: Any = torch.nn.modules.module.register_module_forward_pre_hook(self._forward)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.switch_off)
@@ -215,6 +219,8 @@ class Watch:
 
     def _snapshot(self) -> None:
         """Writes onto the nodes what the live frames call their tensors."""
+        if not self._has_names:
+            return
         self._snapshots += 1
         names = Names(self._user_frames(), lambda tensor: tensor.grad_fn is not None)
         for tensor, _ in list(names.found.values()):
@@ -280,7 +286,7 @@ class Watch:
             "growing": growing,
             "untrained": self.training.untrained(),
             "parameters": self.training.report(),
-            "ran": self._last_runs() if growing else [],
+            "ran": self._last_runs(),
         }
 
 
