@@ -45,7 +45,7 @@ async def test_any_variable_tells_what_it_carries(start, tmp_path):
     assert text.startswith(
         "Iteration 1: `hidden` carries no graph.  \n"
         "Iteration 2: `hidden` carries a graph, built in line 7 in the iteration before. "
-        "The backward in line 9 in the iteration before has freed it.\n\n---\n\n[LG101]"
+        "The backward() in line 9 in the iteration before has freed it.\n\n---\n\n[LG101]"
     )
     assert "`loss` carries a graph, built in line 8 in the same iteration." in await told(
         editor, document, 9, "loss"

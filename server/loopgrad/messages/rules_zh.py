@@ -269,7 +269,7 @@ MESSAGES = {
     "partial.import": "有一处导入无法跟踪",
     "partial.other": "分析到此为止",
     # Fixes
-    "fix.suppress": "在第 {line} 行忽略 {code}",
+    "fix.suppress": "在第 {line} 行屏蔽 {code}",
     "fix.stops-training": "{title}；此后 {names} 不再得到训练",
     "fix.this": "这个值",
     "fix.detach.store": "在存放处对 {names} 调用 detach()",
