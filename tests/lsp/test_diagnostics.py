@@ -284,3 +284,42 @@ async def test_a_deleted_folder_takes_its_files_along(start, tmp_path):
     gone = types.DeleteFilesParams([types.FileDelete(folder.as_uri())])
     editor.client.workspace_did_delete_files(gone)
     await editor.until_codes(file.as_uri())
+
+
+async def test_a_document_that_is_opened_twice_or_again(start, story):
+    editor = await start()
+    document = editor.open(story)
+    editor.open(story, "x = y  # finds LG201\n")  # a client that forgot to close it
+    await editor.until_codes(document, "LG201")
+    editor.close(document)
+    editor.close(document)
+    await editor.until_codes(document)
+    editor.open(story)
+    await editor.until_codes(document, "LG101")
+
+
+async def test_renamed_files(start, tmp_path):
+    old, new = tmp_path / "old.py", tmp_path / "new.py"
+    old.write_text("x = y  # finds LG101 torch\n")
+    editor = await start(settings={"diagnosticMode": "workspace"})
+    await editor.until_codes(old.as_uri(), "LG101")
+    old.rename(new)
+    editor.client.workspace_did_rename_files(
+        types.RenameFilesParams([types.FileRename(old.as_uri(), new.as_uri())])
+    )
+    await editor.until_codes(old.as_uri())
+    await editor.until_codes(new.as_uri(), "LG101")
+
+
+async def test_one_file_by_two_paths(start, tmp_path, story):
+    """A link to an open file is that file: what imports it by the link sees the editor's text."""
+    link = tmp_path / "helper.py"
+    real = tmp_path / "real_helper.py"
+    real.write_text("f = 1\n")
+    link.symlink_to(real)
+    editor = await start()
+    document = editor.open(tmp_path / "main.py", "from helper import f  # asks\n")
+    helper = editor.open(real)
+    await editor.until_codes(document)
+    editor.save(helper, "f = 1  # answers\n")
+    await editor.until_codes(document, "LG103")

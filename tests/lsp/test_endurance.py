@@ -156,15 +156,18 @@ class Pipe:
 
 @pytest.fixture
 def pipe(tmp_path):
-    async def begin(*command: str) -> Pipe:
-        from loopgrad_tests_lsp_editor import SERVER
+    async def begin(*command: str, engine: bool = True) -> Pipe:
+        from loopgrad_tests_lsp_editor import HERE, SERVER
 
+        env = dict(os.environ, PYTHONPATH=str(SERVER))
+        if engine:
+            env |= {"LOOPGRAD_ENGINE": "fake_engine:check", "LOOPGRAD_ENGINE_PATH": str(HERE / "engine")}
         process = await asyncio.create_subprocess_exec(
             *(command or (sys.executable, "-m", "loopgrad")),
             "server",
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env=dict(os.environ, PYTHONPATH=str(SERVER)),
+            env=env,
             cwd=tmp_path,
         )
         return Pipe(process)
@@ -213,6 +216,42 @@ async def test_malformed_messages(pipe):
     assert await asyncio.wait_for(server.process.wait(), 10) == 0
 
 
+async def test_a_cancelled_request_is_answered_as_such(pipe, tmp_path):
+    server = await pipe()
+    server.request(1, "initialize", {"capabilities": {}, "processId": None, "rootUri": None})
+    await server.answer(1)
+    server.send({"jsonrpc": "2.0", "method": "initialized", "params": {}})
+    uri = (tmp_path / "a.py").as_uri()
+    item = {"uri": uri, "languageId": "python", "version": 1, "text": "# sleep 60\n"}
+    server.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": item}})
+    spot = {"line": 0, "character": 3}
+    where = {"textDocument": {"uri": uri}, "range": {"start": spot, "end": spot}}
+    waiting = {
+        2: ("textDocument/codeAction", {**where, "context": {"diagnostics": []}}),
+        3: ("textDocument/hover", {"textDocument": {"uri": uri}, "position": spot}),
+        4: ("workspace/executeCommand", {"command": "loopgrad.fixAll", "arguments": [uri]}),
+    }
+    for number, request in waiting.items():
+        server.request(number, *request)
+    for number in waiting:
+        server.send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": number}})
+    for number in waiting:
+        assert (await server.answer(number))["error"]["code"] == types.LSPErrorCodes.RequestCancelled
+    # One that is unknown, or answered, is no fault.
+    server.send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 99}})
+    server.send({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": 1}})
+    version = {"uri": uri, "version": 2}
+    change = {"textDocument": version, "contentChanges": [{"text": "x = 1\n"}]}
+    server.send({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": change})
+    server.send(
+        {"jsonrpc": "2.0", "method": "textDocument/didSave", "params": {"textDocument": {"uri": uri}}}
+    )
+    server.request(5, "textDocument/codeAction", {**where, "context": {"diagnostics": []}})
+    assert (await server.answer(5))["result"] == []
+    server.process.kill()
+    await server.process.wait()
+
+
 async def test_exit_without_shutdown_and_an_end_of_the_pipe(pipe):
     server = await pipe()
     server.send({"jsonrpc": "2.0", "method": "exit"})
@@ -231,7 +270,7 @@ async def test_a_projects_own_modules_are_never_imported(pipe, tmp_path):
     script = shutil.which("loopgrad", path=os.path.dirname(sys.executable))
     if script is None:
         pytest.skip("loopgrad is not installed here")
-    server = await pipe(script)
+    server = await pipe(script, engine=False)
     root = tmp_path.as_uri()
     server.request(1, "initialize", {"capabilities": {}, "processId": None, "rootUri": root})
     await server.answer(1)
