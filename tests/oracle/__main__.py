@@ -8,13 +8,17 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import report
-from .grammar import Program, generate
+from . import grammar, report, second
+from .grammar import Program
 from .pool import Pool
 from .shrink import shrink
+
+Generate = Callable[[int, int], Program]
+GENERATORS: dict[str, Generate] = {"first": grammar.generate, "second": second.generate}
 
 
 def _labels(verdict: dict[str, Any]) -> set[str]:
@@ -26,7 +30,9 @@ def _judge_all(pool: Pool, sources: list[str]) -> list[dict[str, Any]]:
     return [verdicts[number] for number in range(len(sources))]
 
 
-def judge_programs(pool: Pool, seed: int, count: int, start: int = 0) -> tuple[report.Tally, float]:
+def judge_programs(
+    pool: Pool, seed: int, count: int, start: int = 0, generate: Generate = grammar.generate
+) -> tuple[report.Tally, float]:
     """Generate and judge programs `start` to `start + count` of a seed."""
     programs: dict[int, Program] = {}
 
@@ -44,7 +50,9 @@ def judge_programs(pool: Pool, seed: int, count: int, start: int = 0) -> tuple[r
     return tally, time.monotonic() - began
 
 
-def _write_examples(pool: Pool, tally: report.Tally, seed: int, folder: Path, each: int, budget: int) -> None:
+def _write_examples(
+    pool: Pool, tally: report.Tally, seed: int, folder: Path, each: int, budget: int, generate: Generate
+) -> None:
     """Shrink some programs of each disagreement and write them, with what was claimed and seen."""
     folder.mkdir(parents=True, exist_ok=True)
     for label, examples in tally.examples.items():
@@ -86,6 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle", description=__doc__)
     parser.add_argument("--programs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--generator", choices=sorted(GENERATORS), default="first")
     parser.add_argument("--start", type=int, default=0, help="number of the first program")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, help="folder for shrunk programs (default: a temporary one)")
@@ -95,6 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--show", metavar="SEED:INDEX", help="print one program")
     parser.add_argument("--replay", type=Path, help="judge one file")
     options = parser.parse_args(arguments)
+    generate = GENERATORS[options.generator]
     if options.show:
         seed, index = options.show.split(":")
         program = generate(int(seed), int(index))
@@ -103,11 +113,11 @@ def main(arguments: list[str] | None = None) -> int:
     with Pool(options.workers, ask=not options.no_analyser) as pool:
         if options.replay:
             return _replay(pool, options.replay)
-        tally, seconds = judge_programs(pool, options.seed, options.programs, options.start)
+        tally, seconds = judge_programs(pool, options.seed, options.programs, options.start, generate)
         print(report.describe(tally, options.seed, seconds, pool.ask), flush=True)
         if tally.examples and options.examples:
             folder = options.out or Path(tempfile.mkdtemp(prefix="oracle-"))
-            _write_examples(pool, tally, options.seed, folder, options.examples, options.budget)
+            _write_examples(pool, tally, options.seed, folder, options.examples, options.budget, generate)
     return 1 if tally.kinds["wrong certain"] or tally.kinds["false alarm"] or tally.kinds["broken"] else 0
 
 
