@@ -16,8 +16,9 @@ from loopgrad.lsp.worker_cells import join_cells
 from loopgrad.model import Finding, Message
 from loopgrad.source import FileProvider, SourceFile
 
-#: How much text of closed files stays in memory; their trees weigh twenty times that.
+#: How much text keeps its tree in memory, which weighs twenty times that: of closed files, and of open documents.
 KEEP_CHARACTERS = 1_000_000
+KEEP_OPEN = 200_000
 
 
 class EditorProvider(FileProvider):
@@ -48,6 +49,7 @@ class EditorProvider(FileProvider):
             source = SourceFile(path, text.removeprefix("\ufeff"))
         else:
             source = join_cells(path, text)
+        self._open.pop(key, None)  # what was edited last stands last
         self._open[key] = self._overlay[key] = source
         self._spelling[key] = path
 
@@ -122,8 +124,14 @@ class EditorProvider(FileProvider):
         kept = 0
         for source in reversed(self._open.values()):
             kept += len(source.text)
-            if kept > KEEP_CHARACTERS // 2:
+            if kept > KEEP_OPEN:
                 source._tree = None
+                for made in _MADE:
+                    source.__dict__.pop(made, None)
+
+
+#: What a source makes of its text when it is asked for.
+_MADE = ("lines", "suppressions", "_starts")
 
 
 def _stamp(path: str) -> tuple[int, int] | None:
