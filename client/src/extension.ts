@@ -39,6 +39,7 @@ export function activate(context: ExtensionContext): void {
   const requests = new Requests(() => server.running);
   const server: ServerRunner = new ServerRunner({
     extensionId: context.extension.id,
+    extensionPath: context.extensionPath,
     logs,
     status,
     interpreters,

@@ -3,15 +3,9 @@
 import { commands, env, l10n, window } from 'vscode';
 
 import { reveal, toRange } from './common/reveal';
+import { looksLikeTraceback } from './common/tracebackText';
 import type { Finding } from './protocol';
 import type { Requests } from './server/requests';
-
-/** What the text of a traceback has at least: a frame, or one of the sentences that PyTorch says. */
-const TRACEBACK = /File "[^"]+", line \d+|File \S+\.py:\d+|Cell In ?\[\d+\]|backward through the graph a second time|modified by an inplace operation|does not have a grad_fn|leaf [Vv]ariable that requires grad/;
-
-export function looksLikeTraceback(text: string): boolean {
-  return TRACEBACK.test(text);
-}
 
 export class Tracebacks {
   constructor(

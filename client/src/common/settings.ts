@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 
 import { type ConfigurationScope, type Uri, workspace, type WorkspaceFolder } from 'vscode';
 
-import { substituteCommand, type Variables } from './variables';
+import { anchored, substituteCommand, type Variables } from './variables';
 
 export const SECTION = 'loopgrad';
 
@@ -40,7 +40,12 @@ export function folderOf(resource?: Uri): WorkspaceFolder | undefined {
 
 /** `loopgrad.interpreter` with its variables replaced; empty where it is not set. */
 export function interpreterSetting(resource?: Uri): string[] {
-  return substituteCommand(strings('interpreter', resource ?? folderOf()), variables(resource));
+  return commandOf(strings('interpreter', resource ?? folderOf()), variables(resource));
+}
+
+/** A command as a setting has it, ready to be run. */
+export function commandOf(written: readonly string[], values: Variables): string[] {
+  return anchored(substituteCommand(written, values), values.workspaceFolder);
 }
 
 /** Paths of the folders on this machine. */

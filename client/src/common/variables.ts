@@ -29,6 +29,14 @@ export function substituteCommand(command: readonly string[], variables: Variabl
   );
 }
 
+/** A program that is named by a relative path lies in the folder; a bare name is looked up on the PATH. */
+export function anchored(command: readonly string[], folder: string | undefined): string[] {
+  const [program, ...rest] = command;
+  if (program === undefined) return [];
+  const relative = /[\\/]/.test(program) && !path.isAbsolute(program);
+  return [relative && folder !== undefined ? path.resolve(folder, program) : program, ...rest];
+}
+
 /** Whether nothing in the text is left for an editor to ask the user or another extension for. */
 export function isSettled(text: string): boolean {
   return !/\$\{[^}]*\}/.test(text);

@@ -8,7 +8,10 @@ export const COLUMN_GAP = 28;
 export const HEADING = 38;
 export const MARGIN = 8;
 
-const BULGE = 30;
+/** How far an edge goes around: further where it passes more boxes, so that several lie beside each other. */
+const BULGE = 26;
+const BULGE_MORE = 9;
+const BULGE_MOST = COLUMN_PADDING + 12;
 
 export interface Point {
   readonly x: number;
@@ -40,7 +43,9 @@ export function beside(from: Box, to: Box, side: 'left' | 'right', shift: number
   if (side === 'right' && gap > 0 && gap <= ROW_GAP) return line(bottom(from), top(to));
   if (side === 'left' && from.y - (to.y + NODE_HEIGHT) === ROW_GAP) return line(top(from, -40), bottom(to, -40));
   const x = side === 'left' ? from.x : from.x + NODE_WIDTH;
-  const out = side === 'left' ? -BULGE - shift : BULGE + shift;
+  const rows = Math.abs(to.y - from.y) / (NODE_HEIGHT + ROW_GAP);
+  const bulge = Math.min(BULGE_MOST, BULGE + BULGE_MORE * (rows - 1)) + shift / 2;
+  const out = side === 'left' ? -bulge : bulge;
   const one = { x, y: center(from) + shift / 2 };
   const other = { x, y: center(to) + shift / 2 };
   return curve(one, { x: x + out, y: one.y }, { x: x + out, y: other.y }, other);

@@ -90,7 +90,10 @@ function title(iteration: number | null, finding: Finding, say: Say): string {
   return finding.loop ? say('Before the loop') : say('Outside of a loop');
 }
 
-/** A row for each line of code, as the lines follow each other; a box for each step in its iteration's column. */
+/**
+ * A row for each line of code, and in it a box for each step in its iteration's column. The lines follow each other
+ * as in the file, but what builds the piece comes first: a function may stand below or above what calls it.
+ */
 function place(
   story: readonly Step[],
   actors: readonly Actor[],
@@ -105,8 +108,11 @@ function place(
     return { key: `${row} ${depth}`, row, depth, step: story[each.step]! };
   });
   const files = [...new Set(story.map((step) => step.uri))];
+  const builds = new Set(story.filter((step) => step.role === 'built').map(rowOf));
+  const isFirst = (slot: { row: string; depth: number }): boolean => builds.has(slot.row) && slot.depth === 0;
   const rows = [...new Map(slots.map((slot) => [slot.key, slot])).values()].sort(
     (one, other) =>
+      Number(isFirst(other)) - Number(isFirst(one)) ||
       files.indexOf(one.step.uri) - files.indexOf(other.step.uri) ||
       one.step.range.start.line - other.step.range.start.line ||
       one.depth - other.depth,
@@ -171,6 +177,9 @@ function cuts(story: readonly Step[], fix: Fix | undefined, nodes: readonly Node
   const carried = flowing.filter((edge) => edge.kind === 'carries');
   let found = (carried.some(touched) ? carried : flowing).filter(touched);
   if (found.length === 0) found = carried;
+  // What is built and stored on one line is cut once, where it leaves.
+  const leaving = found.filter((edge) => nodes[edge.from]!.role !== 'built');
+  if (leaving.length > 0) found = leaving;
   return found.map((edge) => {
     const edit = touched(edge) ?? fix.edits[0]!;
     const label = say('The fix cuts here, line {0}: {1}', edit.range.start.line + 1, fix.title);

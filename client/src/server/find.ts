@@ -6,8 +6,7 @@ import { workspace } from 'vscode';
 
 import type { Logs } from '../common/logs';
 import type { Interpreters } from '../common/pythonExtension';
-import { folderOf, folderPaths, interpreterSetting, setting, strings, variables } from '../common/settings';
-import { substituteCommand } from '../common/variables';
+import { commandOf, folderOf, folderPaths, interpreterSetting, setting, strings, variables } from '../common/settings';
 import { inspect, isProgram, onPath } from './python';
 import { type Resolution, resolveServer, type Surroundings, type Wanted } from './resolve';
 
@@ -27,7 +26,7 @@ export function surroundings(extensionPath: string, interpreters: Interpreters, 
     inspect,
     fromPythonExtension: () => interpreters.active(folderOf()?.uri),
     onPath: () => onPath(),
-    substitute: (command, interpreter) => substituteCommand(command, variables(undefined, interpreter)),
+    substitute: (command, interpreter) => commandOf(command, variables(undefined, interpreter)),
     isProgram: (name) => !path.isAbsolute(name) || isProgram(name),
     launcher: path.join(extensionPath, 'bundled', 'launcher.py'),
     log: (text) => logs.client.info(text),

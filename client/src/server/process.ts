@@ -1,7 +1,6 @@
 // The server's process, and what it last said on its standard error.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { homedir } from 'node:os';
 
 const REMEMBERED = 4_000;
 
@@ -13,12 +12,14 @@ export interface Started {
   readonly ended: Promise<string>;
 }
 
-/** Starts a server; fails where the program cannot be run. */
-export function start(command: readonly string[], args: readonly string[]): Promise<Started> {
+/**
+ * Starts a server; fails where the program cannot be run. The folder is none of the workspace: on Windows the server
+ * would hold it, and programs are looked for in it.
+ */
+export function start(command: readonly string[], args: readonly string[], cwd: string): Promise<Started> {
   const [program = '', ...first] = command;
   return new Promise((resolve, reject) => {
-    // In no folder of the workspace: on Windows that would hold the folder, and programs are looked for there.
-    const child = spawn(program, [...first, ...args], { cwd: homedir(), stdio: 'pipe', windowsHide: true });
+    const child = spawn(program, [...first, ...args], { cwd, stdio: 'pipe', windowsHide: true });
     let tail = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (tail = (tail + text).slice(-REMEMBERED)));
     // Writing to a server that has just ended is no error of ours.

@@ -43,13 +43,17 @@ export type Resolution = { readonly server: Server } | { readonly problem: Probl
 /** Isolated (no user's packages, no environment variables) and without `site` (no `.pth` files are executed). */
 const ISOLATED = ['-I', '-S', '-X', 'utf8'] as const;
 
+/** Runs an installed Loopgrad without the working folder on its path, as `-P` does from Python 3.11 on. */
+const INSTALLED =
+  'import sys; sys.path[:] = [p for p in sys.path if p]; from loopgrad.cli import main; sys.exit(main())';
+
 export async function resolveServer(wanted: Wanted, around: Surroundings): Promise<Resolution> {
   if (wanted.path.length > 0) return own(wanted, around);
   const found = await findPython(wanted, around);
   if ('problem' in found) return found;
   const { python } = found;
   if (wanted.importStrategy === 'fromEnvironment' && wanted.trusted) {
-    return { server: { kind: 'environment', command: [...python.command, '-X', 'utf8', '-m', 'loopgrad'], python } };
+    return { server: { kind: 'environment', command: [...python.command, '-X', 'utf8', '-c', INSTALLED], python } };
   }
   return { server: { kind: 'bundled', command: [...python.command, ...ISOLATED, around.launcher], python } };
 }

@@ -34,6 +34,7 @@ const STOP_PATIENCE = 3_000;
 
 export interface Parts {
   readonly extensionId: string;
+  readonly extensionPath: string;
   readonly logs: Logs;
   readonly status: Status;
   readonly interpreters: Interpreters;
@@ -95,7 +96,7 @@ export class ServerRunner implements Disposable {
   }
 
   private async start(server: Server, key: string): Promise<void> {
-    const { logs, status, interpreters } = this.parts;
+    const { logs, status, interpreters, extensionPath } = this.parts;
     logs.client.info(`Starting (${server.kind}): ${server.command.join(' ')} server`);
     status.show('starting', server.python?.executable ?? server.command[0] ?? '');
     let started: Started | undefined;
@@ -103,7 +104,7 @@ export class ServerRunner implements Disposable {
       'loopgrad',
       'Loopgrad',
       async () => {
-        started = await start(server.command, ['server', '--stdio', ...verbosity()]);
+        started = await start(server.command, ['server', '--stdio', ...verbosity()], extensionPath);
         void started.ended.then((how) => logs.client.info(`The server has ended: ${how}`));
         return started.process;
       },
@@ -115,7 +116,6 @@ export class ServerRunner implements Disposable {
     client.onNotification(StatusNotification, ({ state }) => status.show(state));
     try {
       await client.start();
-      this.recovery.reset();
       status.show('idle', this.detail(server));
       logs.client.info(`Running: ${this.detail(server)}`);
     } catch (error) {
