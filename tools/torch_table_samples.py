@@ -256,6 +256,15 @@ def own_jobs() -> Iterator[Job]:
     yield one(".view", lambda t: t.view(-1), x)
     yield one(".reshape torch.reshape", lambda t: t.reshape(-1), x)
     yield one(".reshape torch.reshape", lambda t: t.t().reshape(-1), x)
+    # The database always asks for the indices too.
+    functional = torch.nn.functional
+    for pool, image in (
+        (functional.max_pool1d, tensor(2, 3, 8)),
+        (functional.max_pool2d, tensor(2, 3, 8, 8)),
+        (functional.max_pool3d, tensor(2, 3, 8, 8, 8)),
+    ):
+        name = f"torch.nn.functional.max_pool{image.dim() - 2}d"
+        yield one(name, lambda t, pool=pool: pool(t, 2), image, names="input")
     yield one("torch.tensor", lambda: torch.tensor([1.0]))
     yield one("torch.as_tensor torch.asarray", torch.as_tensor, x, names="input")
     yield one("torch.empty", lambda: torch.empty(3))

@@ -10,6 +10,109 @@ from loopgrad.rules import check
 from loopgrad.source import FileProvider, SourceFile
 
 SILENT = {
+    "what an unknown brings, added in place": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            z = torch.zeros(2)
+            z += u
+            z.sum().backward()
+        """,
+    "what an unknown brings, stored into a row": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            z = torch.zeros(2, 2)
+            z[0] = u
+            z.sum().backward()
+        """,
+    "what an unknown brings, copied": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            z = torch.zeros(2)
+            z.copy_(u)
+            z.sum().backward()
+        """,
+    "what an unknown brings, in an einsum": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.einsum('i,i', torch.ones(2), u).backward()
+        """,
+    "what an unknown brings, scattered": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.zeros(2).scatter(0, torch.tensor([0, 1]), u).sum().backward()
+        """,
+    "what an unknown brings, as a distribution's parameter": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.distributions.Normal(u, 1.0).log_prob(torch.zeros(2)).sum().backward()
+        """,
+    "what an unknown brings, as it is": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.as_tensor(u).sum().backward()
+        """,
+    "what an unknown brings, padded": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.nn.utils.rnn.pad_sequence([u, u]).sum().backward()
+        """,
+    "what an unknown brings, compared by maximum": """
+        import torch
+        from elsewhere import batches
+
+        for u in batches():
+            torch.max(torch.ones(2), u).sum().backward()
+        """,
+    "a walk over an unknown calls itself": """
+        import torch
+        from elsewhere import model, batches
+
+
+        def repackage(h):
+            if isinstance(h, torch.Tensor):
+                return h.detach()
+            return tuple(repackage(v) for v in h)
+
+
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        hidden = model.init_hidden(4)
+        for x, y in batches():
+            hidden = repackage(hidden)
+            out, hidden = model(x, hidden)
+            loss = torch.nn.functional.cross_entropy(out, y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+    "a long walk over conditions that nobody knows ends": """
+        import torch
+        import bullet
+
+        body = -1
+        for i in range(bullet.count()):
+            if bullet.name(i) == "torso":
+                body = i
+        while True:
+            if bullet.visible():
+                if body > -1:
+                    bullet.camera(body)
+        """,
     "arithmetic on what an unknown callee gave may still carry a graph": """
         import torch
         import torch.nn.functional as F

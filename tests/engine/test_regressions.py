@@ -275,6 +275,131 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             optimizer.step()
         """,
     ),
+    "what a module has and no model knows of is no error": (
+        "second-backward",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        net.reset_parameters()
+        if net.weight.is_nested:
+            print('nested')
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        h = torch.zeros(2, 3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    "what is asserted holds": (
+        "second-backward",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        assert {id(p) for p in net.parameters()} == {id(net.weight), id(net.bias)}
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        h = torch.zeros(2, 3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    "pooling with a positional stride gives a tensor": (
+        "second-backward",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        z = torch.nn.functional.max_pool2d(torch.ones(1, 1, 4, 4), 2, 2)
+        z = z.view(-1, 4)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        h = torch.zeros(2, 3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    "arguments out of an argument parser": (
+        "second-backward",
+        """
+        import argparse
+        import torch
+        N = 6
+        class Net(torch.nn.Linear):
+            def __init__(self, width, **options):
+                super().__init__(width, width)
+        parser = argparse.ArgumentParser()
+        parser.add_argument('--width', type=int, default=3)
+        net = Net(**vars(parser.parse_args([])))
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        h = torch.zeros(2, 3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    "an optimizer of the user's own has the keys of its defaults": (
+        "second-backward",
+        """
+        import torch
+        N = 6
+        class Mine(torch.optim.Optimizer):
+            def __init__(self, params, momentum=0.9):
+                super().__init__(params, dict(momentum=momentum))
+            @torch.no_grad()
+            def step(self):
+                for group in self.param_groups:
+                    for p in group['params']:
+                        p.add_(p.grad, alpha=-group['momentum'])
+        net = torch.nn.Linear(3, 3)
+        opt = Mine(net.parameters())
+        h = torch.zeros(2, 3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            loss = h.pow(2).mean()
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+        """,
+    ),
+    "a loop over the layers of a model, called without no_grad": (
+        "clean",
+        """
+        import torch
+        N = 6
+        layers = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(6)])
+        for i in range(N):
+            x = torch.randn(2, 4)
+            for layer in layers:
+                x = torch.relu(layer(x))
+            print(x.argmax().item())
+        """,
+    ),
+    "the steps of one output, summed up after training": (
+        "clean",
+        """
+        import torch
+        net = torch.nn.Linear(3, 25)
+        out = net(torch.ones(2, 3)).t()
+        total = torch.zeros(1)
+        for step in range(25):
+            total += out[step].mean()
+        print(total.item())
+        """,
+    ),
 }
 
 

@@ -20,13 +20,17 @@ _MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "ze
 class Entry:
     """One entry point. ``sure`` where it is a program of its own, not a guess of how it is called."""
 
-    __slots__ = ("cls", "func", "line", "sure")
+    __slots__ = ("cls", "func", "line", "sure", "without_none")
 
-    def __init__(self, line: int, func: str | None = None, cls: str | None = None) -> None:
+    def __init__(
+        self, line: int, func: str | None = None, cls: str | None = None, without_none: bool = False
+    ) -> None:
         self.line = line
         self.func = func
         self.cls = cls
         self.sure = func is None
+        #: Whether a parameter with the default None is given: ``args=None`` whose ``args.lr`` is read.
+        self.without_none = without_none
 
 
 def used_names(tree: ast.Module) -> set[str]:
@@ -73,6 +77,22 @@ def entries_of(record: Any) -> list[Entry]:
     return found
 
 
+def never_run(record: Any, ran: set[int]) -> list[Entry]:
+    """Functions and methods with a backward of their own that no entry point led to.
+
+    Their names are used somewhere, by a caller that ended early or on an object that is not known.
+    """
+    found = []
+    for node in record.tree.body:
+        owner = node if isinstance(node, ast.ClassDef) else None
+        for each in owner.body if owner is not None else [node]:
+            if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or id(each) in ran:
+                continue
+            if each.name not in ("__init__", "forward") and _has_backward(each):
+                found.append(Entry(each.lineno, each.name, owner.name if owner is not None else None))
+    return found
+
+
 def run_entry(rt: Runtime, entry: Entry) -> None:
     """Execute an entry point in a fresh run."""
     record = rt.shared.main
@@ -106,14 +126,14 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     loops = any(isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in ast.walk(body))
     repeat = type(target) is Bound and _has_backward(body) and not loops
     if not repeat:
-        call_unknown(rt, target, site)
+        call_unknown(rt, target, site, entry.without_none)
         return
     loop = LoopRun(Site(record, body, body, entry.func), "implicit", implicit=True)
     parent = rt.where
     rt.loops.append(loop)
     for k in range(IMPLICIT_CALLS):
         rt.where = Where(parent, None, loop, k + 1)
-        call_unknown(rt, target, site)
+        call_unknown(rt, target, site, entry.without_none)
         rt.shared.growth.end_of_iteration(rt, loop, k + 1, None)
     rt.shared.growth.end_of_loop(rt, loop)
     rt.loops.pop()
@@ -203,10 +223,14 @@ def used_as_module(body: ast.AST, name: str) -> bool:
     return False
 
 
-def call_unknown(rt: Runtime, target: Any, site: Site) -> None:
+def call_unknown(rt: Runtime, target: Any, site: Site, without_none: bool = False) -> None:
     func = target.func if type(target) is Bound else target
     given: list[Any] = [target.self] if type(target) is Bound else []
     args = [*given, *unknown_arguments(rt, func, len(given))]
+    if without_none:
+        rest = func.code.params[len(args) :]
+        defaults = func.defaults[len(func.defaults) - len(rest) :]
+        args += [unknown_parameter(rt, func, n) if d is None else d for n, d in zip(rest, defaults)]
     only = {
         p.arg: Sym(("param", func.name, p.arg))
         for p in func.code.args.kwonlyargs

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import finish
-from .entries import Entry, entries_of, run_entry
+from .entries import Entry, entries_of, never_run, run_entry
 from .observation import Observation
 from .runtime import Budget, Ended, Raised, Runtime
 from .shared import FileRecord, Shared
@@ -77,25 +77,33 @@ def analyse(
     shared = Shared(record, provider)
     shared.cell_of = cell_of
     analysis = Analysis()
-    for entry in entries_of(record):
-        explore(shared, entry, analysis)
+    waiting = entries_of(record)
+    late = False
+    while waiting or not late:
+        if not waiting:
+            waiting, late = never_run(record, shared.ran), True
+            continue
+        entry = waiting.pop(0)
+        if not explore(shared, entry, analysis) and entry.func is not None and not entry.without_none:
+            explore(shared, Entry(entry.line, entry.func, entry.cls, without_none=True), analysis)
         if analysis.steps > FILE_STEPS:
             analysis.partial.append((path, entry.line, "steps"))
             break
     return analysis
 
 
-def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
-    """Run the paths of one entry point and judge what they saw together."""
+def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
+    """Run the paths of one entry point and judge what they saw together. False where none came to its end."""
     queue: list[dict[Any, bool]] = [{}]
     seen: dict[tuple, Seen] = {}
     complete = 0
-    cut = open_loops = False
+    cut = open_loops = ended = False
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.pop(0)
         rt = Runtime(shared, assign, MOST_STEPS)
         whole = run_path(rt, entry, analysis)
+        ended = ended or not rt.failed
         # A call that was cut short is a guess of what it would have done.
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
@@ -132,6 +140,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> None:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     analysis.verdicts = without_lesser(analysis.verdicts)
+    return ended
 
 
 def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
@@ -174,6 +183,7 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
         if observation is not None:
             rt.seen.append(observation)
         else:
+            rt.failed = error.kind in ("AttributeError", "TypeError")
             if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
                 analysis.fails.add(error.kind)
     except Ended:

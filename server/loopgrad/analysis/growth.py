@@ -41,7 +41,7 @@ class Candidate:
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
     """Called at the end of every iteration: look for growth at the fourth."""
     loop.executed.append(iteration)
-    if len(loop.executed) != CHECK_AT or rt.trying or rt.seq == 0:
+    if len(loop.executed) != CHECK_AT or rt.trying or rt.seq == 0 or loop.structural:
         return
     mark = ("walk", id(loop.site.node))
     walks = rt.counts.get(mark, 0)
@@ -51,6 +51,8 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
     loop.held = held = {}
     due = set(loop.executed[1:CHECK_AT])
     for place, nodes in holders(rt):
+        if _ends_with_the_call(rt, place):
+            continue
         born = born_in(nodes, loop)
         born.discard(None)
         if born:
@@ -82,11 +84,19 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             rt.growth.remove(candidate)
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
-        if key != _id(place) or key in waiting or _apart(place) in aparts:
+        if key != _id(place) or key in waiting or _apart(place) in aparts or _ends_with_the_call(rt, place):
             continue
         born = _gained(_apart(place), key, nodes, loop, held)
         if len(born) >= 3:
             inspect(rt, loop, place, nodes, born)
+
+
+def _ends_with_the_call(rt: Any, place: Any) -> bool:
+    """Whether a place is a variable of a module's forward: a sequence, walked in one call, dies with it."""
+    root = place[2] if place[0] == "in" else place
+    if not rt.module_depth or root[0] != "name":
+        return False
+    return all(root[1] not in table for table in rt.globals.values())
 
 
 def _gained(apart: Any, place: Any, nodes: list[Node], loop: LoopRun, held: dict[Any, set[Any]]) -> set[Any]:
@@ -204,7 +214,31 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
             for group in full:
                 report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
             return
+    if loop.backwards == 0 and _out_of_one_graph(nodes, loop):
+        return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
+
+
+def _out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
+    """Whether all that a loop without a backward recorded hangs on a graph from before it.
+
+    Taking the parts of one output together, one by one, keeps that output's graph, not one of each iteration.
+    """
+    older = False
+    seen: set[int] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if node.leaf is not None:
+            return False
+        if iteration_in(node.where, loop) is None:
+            older = True
+        else:
+            stack.extend(node.inputs)
+    return older
 
 
 def report(

@@ -173,7 +173,11 @@ class Runtime:
         self.module_depth = 0
         self.cut_events: list[tuple[Any, set[int]]] = []
         self.born: dict[Any, Any] = {}
+        #: The arguments of the calls that run, by function: what calls itself is told by them.
+        self.active: dict[int, list[list]] = {}
         self.error: Raised | None = None
+        #: Whether an attribute or an argument that is missing ended the run.
+        self.failed = False
         #: Only the definitions of a module ran: a global that is missing may be there in a real run.
         self.lenient = False
 

@@ -80,6 +80,8 @@ class Shared:
         self.provider = provider
         self.files: dict[str, FileRecord | None] = {main.path: main}
         self.significant: dict[int, bool] = {}
+        #: The functions that some run executed, by their nodes.
+        self.ran: set[int] = set()
         self.tensor_attrs: dict[Any, Any] = {}
         #: The notebook cell of a line, where the file is a notebook.
         self.cell_of: Callable[[int], int] | None = None

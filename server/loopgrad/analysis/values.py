@@ -75,6 +75,9 @@ class LList(list):
         return self is other
 
 
+#: The name under which a call tells that ``*`` or ``**`` of an unknown may give further arguments.
+MORE = "**"
+
 #: A list that is longer than this is cut there, and open.
 MOST_ITEMS = 4096
 

@@ -76,7 +76,17 @@ class Where:
 class LoopRun:
     """One execution of a loop from its first iteration to its last. ``site`` is the loop statement."""
 
-    __slots__ = ("backwards", "direct", "executed", "held", "implicit", "kind", "parent", "site")
+    __slots__ = (
+        "backwards",
+        "direct",
+        "executed",
+        "held",
+        "implicit",
+        "kind",
+        "parent",
+        "site",
+        "structural",
+    )
 
     def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
         self.site = site
@@ -85,6 +95,8 @@ class LoopRun:
         #: Backwards run inside of it, and those of which it is the innermost loop.
         self.backwards = 0
         self.direct = 0
+        #: Whether it goes over the parts of a model, not over data or time.
+        self.structural = False
         self.parent: LoopRun | None = None
         #: The iterations that ran, in order; a jump leaves some out.
         self.executed: list[int] = []

@@ -7,7 +7,7 @@ from typing import Any
 from .. import cuts
 from ..semantics.calls import arg
 from ..tape import Tensor
-from ..torch_model import methods, nn
+from ..torch_model import methods, nn, tensors
 from ..values import LList, Native, Sym, tensors_in
 from ..where import Site
 from .registry import TABLE, native
@@ -68,6 +68,8 @@ def _as_tensor(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = arg(args, kwargs, 0, "data")
     if type(value) is Tensor:
         return value
+    if tensors.unknown_inside(value) and not (type(value) is Sym and rt.shared.unknowns.is_plain(value)):
+        return rt.fresh(site, "tensor")  # a tensor is given back as it is
     made = methods.factory(rt, site, [], kwargs)
     made.cut = _numbers_of(rt, value, site, "torch.as_tensor")
     return made

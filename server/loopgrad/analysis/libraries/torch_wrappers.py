@@ -60,6 +60,8 @@ def _spread(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     "torch.nn.utils.rnn.pad_sequence",
 )
 def _pack(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    if not any(True for _ in tensors_in(args[0] if args else (), 3)):
+        return rt.fresh(site, "tensor")
     return tensors.apply(rt, "cat", args[:1], {}, site, "torch.")
 
 
@@ -105,6 +107,16 @@ def _parallel(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     made.attrs["module"] = inner
     rt.modules_made.append(made)
     return made
+
+
+@native("torch.nn.parallel.data_parallel")
+def _data_parallel(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``data_parallel(module, inputs)`` calls the module, on parts of its inputs."""
+    inputs = arg(args, kwargs, 1, "inputs", ())
+    inputs = list(inputs) if isinstance(inputs, tuple) else [inputs]
+    named = kwargs.get("module_kwargs")
+    named = {k: v for k, v in named.items() if type(k) is str} if isinstance(named, LDict) else {}
+    return rt.shared.calls.call(rt, arg(args, kwargs, 0, "module"), inputs, named, site)
 
 
 PARALLEL = Class("DataParallel", (nn.MODULE,))

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..runtime import Frame
 from ..tape import Tensor
-from ..values import MISSING, LDict, LList, Namespace, Obj
+from ..values import MISSING, MORE, LDict, LList, Namespace, Obj
 from .expressions import Eval, lower
 from .scope import Scope
 
@@ -23,18 +23,23 @@ def lower_call(node: ast.Call, scope: Scope) -> Eval:
         if not star:
             return [a(f) for a in args], ({k: v(f) for k, v in keywords} if keywords else {})
         positional: list[Any] = []
+        named: dict[str, Any] = {}
         for a, flag in zip(args, flags):
             value = a(f)
             if flag:
-                positional.extend(f.rt.shared.objects.listed(f.rt, value, site)[0])
+                items, more = f.rt.shared.objects.listed(f.rt, value, site)
+                positional.extend(items)
+                if more:
+                    named[MORE] = True
             else:
                 positional.append(value)
-        named: dict[str, Any] = {}
         for k, v in keywords:
             if k is None:
                 table = LDict()
                 f.rt.shared.objects.merge(f.rt, table, v(f), site)
                 named.update({str(n): x for n, x in table.items() if type(n) is str})
+                if table.open:
+                    named[MORE] = True
             else:
                 named[k] = v(f)
         return positional, named

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import Frame, Raised
-from ..values import Class, Func, LDict, Obj
+from ..values import MORE, Class, Func, LDict, Obj
 from ..where import Site
 from .scope import Scope, bind, has_yield
 
@@ -127,10 +127,13 @@ def bind_arguments(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site
     if a.vararg is not None:
         out[a.vararg.arg] = tuple(args[n:])
     extra: dict[str, Any] | None = None
+    more = False
     if kwargs:
         only = {p.arg for p in a.kwonlyargs}
         for name, value in kwargs.items():
-            if name in only or (name in params and name not in out):
+            if name is MORE:
+                more = True
+            elif name in only or (name in params and name not in out):
                 out[name] = value
             elif a.kwarg is not None:
                 if extra is None:
@@ -139,19 +142,23 @@ def bind_arguments(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site
             else:
                 raise Raised("TypeError")
     if a.kwarg is not None:
-        out[a.kwarg.arg] = LDict(extra or {})
+        out[a.kwarg.arg] = LDict(extra or {}, open=more)
     defaults = func.defaults
     first = n - len(defaults)
     for i in range(given if given < n else n, n):
         name = params[i]
         if name not in out:
-            if i >= first:
+            if more:
+                out[name] = rt.fresh(site)
+            elif i >= first:
                 out[name] = defaults[i - first]
             else:
                 raise Raised("TypeError")
     for p in a.kwonlyargs:
         if p.arg not in out:
-            if p.arg in func.kwdefaults:
+            if more:
+                out[p.arg] = rt.fresh(site)
+            elif p.arg in func.kwdefaults:
                 out[p.arg] = func.kwdefaults[p.arg]
             else:
                 raise Raised("TypeError")

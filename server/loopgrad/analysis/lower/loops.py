@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import Frame, Raised
-from ..values import MISSING, LDict, LList, LSet, Sym, hashable
+from ..tape import Tensor
+from ..values import MISSING, LDict, LList, LSet, Obj, Sym, hashable
 from ..where import LoopRun, Where
 from .expressions import lower
 from .scope import Scope, bind
@@ -45,6 +46,15 @@ def numbers(f: Frame, names: list[str]) -> dict[str, Any]:
     return {n: f.vars.get(n, f.globals.get(n)) for n in names}
 
 
+def is_part(item: Any) -> bool:
+    """Whether an element is a module, a parameter or a name, or has one in it: ``(name, layer)``."""
+    if type(item) is tuple:
+        return any(is_part(each) for each in item)
+    if type(item) is Tensor:
+        return item.is_param
+    return type(item) is str or type(item) is Obj and item.is_a("module")
+
+
 def lower_for(node: Any, scope: Scope) -> Run:
     iterable = lower(node.iter, scope)
     store = target(node.target, scope)
@@ -74,6 +84,8 @@ def lower_for(node: Any, scope: Scope) -> Run:
                     break
                 if counters:
                     before = numbers(f, counters)
+                if i == 0:
+                    loop.structural = is_part(item)
                 store(f, item)
                 item = None
                 signal = body(f)

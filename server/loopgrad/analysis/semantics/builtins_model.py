@@ -269,6 +269,8 @@ def _dict(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 def _type(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if len(args) == 3:
         bases = list(args[1]) if type(args[1]) is tuple else []
+        if not isinstance(args[2], dict):
+            return rt.fresh(site, "object")
         return rt.shared.classes.build(rt, str(args[0]), bases, dict(args[2]), None, {}, site)
     return rt.shared.classes.type_of(rt, args[0], site)
 

@@ -86,6 +86,12 @@ def function(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site: Site
     if rt.depth >= MOST_DEPTH:
         rt.partial.append((code.site.file.path, code.node.lineno, "depth"))
         return rt.fresh(site)
+    rt.shared.ran.add(id(code.node))
+    active = rt.active.setdefault(id(code), [])
+    if len(active) >= 2 and _same_walk(active[-1], args):
+        return rt.fresh(
+            site, "any", node=next((a.node for a in args if type(a) is Sym and a.node), None), guess=2
+        )
     variables = bind_arguments(rt, func, args, kwargs, site)
     frame = Frame(rt, code.scope.file, func.globals, variables, func.outer, func)
     if func.owner is not None:
@@ -105,16 +111,26 @@ def function(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site: Site
         rt.inference = rt.inference or mode[1]
         if not rt.grad or rt.inference:
             rt.mode_site = mode[2]
+    active.append(args)
     try:
         code.run(frame)
         return frame.ret
     finally:
+        active.pop()
         if mode is not None:
             rt.grad, rt.inference, rt.mode_site = grad, inference, before
         rt.frames.pop()
         rt.depth -= 1
         rt.where = parent
         release(frame, code)
+
+
+def _same_walk(before: list, now: list) -> bool:
+    """Whether a function calls itself on a part of an unknown, all else as before: a walk over what is not known."""
+    return any(type(value) is Sym for value in now) and all(
+        type(value) is Sym or value is other or (type(value) in CONST and value == other)
+        for value, other in zip(now, before)
+    )
 
 
 def release(frame: Frame, code: Any) -> None:

@@ -33,7 +33,11 @@ def _nothing(rt: Any, site: Any, args: list, kwargs: dict) -> None:
 
 
 def _setattr(rt: Any, site: Any, args: list, kwargs: dict) -> None:
-    obj, name, value = args[:3]
+    if len(args) == 2:  # super().__setattr__(name, value) of a class without a base
+        args = [rt.frames[-1].self if rt.frames else None, *args]
+    if len(args) != 3:
+        raise Raised("TypeError")
+    obj, name, value = args
     if type(obj) is Obj and type(name) is str:
         rt.put(obj.attrs, name, value)
 

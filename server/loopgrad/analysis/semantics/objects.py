@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..knowledge import torch_names
 from ..runtime import CONST, Raised
 from ..tape import Tensor
 from ..values import (
@@ -157,6 +158,11 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
         return value
     if name.startswith("__") and name.endswith("__"):
         return Sym(("dunder", name))
+    for kind in ("module", "optimizer"):
+        if obj.is_a(kind):
+            own = "layer" if kind == "module" and obj.cls.node is None else kind
+            if torch_names.has(kind, name) or torch_names.has(own, name):
+                return Sym((kind, obj.cls.name, name))
     raise Raised("AttributeError")
 
 

@@ -102,6 +102,11 @@ def root_of(key: Any) -> str | None:
     return None
 
 
+def is_plain(sym: Sym) -> bool:
+    """Whether an unknown comes from a library whose values carry no graph: an array, a number."""
+    return sym.cut is not None or root_of(sym.key) in PLAIN_LIBRARIES
+
+
 def last_name(key: Any) -> str:
     if type(key) is tuple and len(key) == 2:
         if key[0] == "lib":
@@ -152,6 +157,10 @@ def taint(rt: Any, values: list) -> None:
             if rt.log is not None:
                 rt.note_slot(value, "open")
             value.open = True
+            if kind is LList and value and all(v is None for v in value):
+                # Places that are held free for what the callee puts there.
+                rt.note_list(value)
+                value[:] = [Sym(("filled", id(value), k)) for k in range(len(value))]
             for t in tensors_in(value, 3):
                 # It may have been cut, or walked, where nobody sees: what follows from it is possible.
                 if t.node is not None:

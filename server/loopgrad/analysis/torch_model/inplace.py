@@ -10,7 +10,7 @@ from ..lower.scope import text_of
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
-from .tensors import _ANSWERS, OPERATORS, binary, bump, saved_entry
+from .tensors import _ANSWERS, OPERATORS, binary, bump, doubt, saved_entry, unknown_inside
 
 
 def operator(rt: Any, op: str, t: Tensor, value: Any, site: Site) -> Any:
@@ -31,6 +31,9 @@ def modify(
         rt.shared.observe.leaf_inplace(rt, t, site, name)
     if rt.trying and (t.requires_grad or edges):
         rt.happen()
+    if any(unknown_inside(o) for o in others):
+        doubt(rt, t.base or t)
+        doubt(rt, t)
     if not wants:
         bump(rt, t, site, name)
         return t
@@ -136,6 +139,9 @@ def modify_slice(rt: Any, t: Tensor, value: Any, site: Site) -> None:
         rt.shared.observe.leaf_inplace(rt, t, site, "setitem")
     if rt.trying and (t.requires_grad or edge is not None):
         rt.happen()
+    if unknown_inside(value):
+        doubt(rt, t.base or t)
+        doubt(rt, t)
     bump_only = not (t.requires_grad or edge is not None)
     if bump_only:
         bump(rt, t, site, "setitem")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import cuts
+from ..knowledge import torch_names
 from ..knowledge import torch_table as table
 from ..runtime import CONST, Raised
 from ..semantics.calls import arg
@@ -94,7 +95,12 @@ def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
     found = rt.shared.tensor_attrs.get((id(t), name))
     if found is not None:
         return found[1]
-    raise Raised("AttributeError")
+    if not torch_names.has("tensor", name):
+        raise Raised("AttributeError")
+    if name.startswith(("is_", "_is_", "has_")):
+        return Sym((name, "tensor"), "bool")
+    # A method or an attribute without a model: what comes of it may carry the graph or not.
+    return rt.fresh(site, "any", node=t.edge() if rt.grad and t.requires_grad else None, guess=2)
 
 
 _KNOWN = frozenset(
@@ -247,7 +253,20 @@ def _tensor_max(name: str) -> Method:
     return run
 
 
+def _removed(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
+    """``action.reinforce(reward)`` of torch 0.1: there, but it raises and says what to use."""
+    raise Raised("RuntimeError")
+
+
+def _multinomial(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
+    if not args and "num_samples" not in kwargs:
+        raise Raised("TypeError")  # as torch 0.1 allowed
+    return apply(rt, "multinomial", [t, *args], kwargs, site)
+
+
 _SPECIAL: dict[str, Method] = {
+    "reinforce": _removed,
+    "multinomial": _multinomial,
     "backward": autograd.tensor_backward,
     "detach": _detach,
     "detach_": lambda rt, t, a, k, s: inplace.detach_(rt, t, s),

@@ -47,6 +47,15 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
             0,
             LDict({"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))}),
         )
+    defaults = arg(args, kwargs, 2, "defaults")
+    for group in groups:
+        if type(group) is not LDict:
+            continue
+        if type(defaults) is LDict:
+            for key, value in defaults.items():
+                group.setdefault(key, value)
+        # A torch optimizer's groups have keys of its own; a user's have those of its defaults.
+        group.open = group.open or obj.cls.node is None or type(defaults) is not LDict or defaults.open
     obj.data = groups
     rt.put(obj.attrs, "param_groups", groups)
     rt.put(obj.attrs, "state", LDict(open=True))

@@ -144,11 +144,22 @@ def fact_of(profile: Any, mask: str) -> bool:
 
 def unknown_inside(value: Any) -> bool:
     """Whether a value is, or directly holds, an unknown that could be a tensor with a graph."""
-    if type(value) is Sym:
+    kind = type(value)
+    if kind is Sym:
         return value.node is None and value.kind in ("any", "tensor")
-    if type(value) is LList or type(value) is tuple:
-        return any(type(v) is Sym and v.node is None and v.kind in ("any", "tensor") for v in value)
+    if kind is Tensor:
+        return value.guess > 0 and not value.requires_grad  # something unknown was put into it
+    if kind is LList or kind is tuple:
+        return any(unknown_inside(v) for v in value if type(v) in (Sym, Tensor))
     return False
+
+
+def doubt(rt: Any, t: Tensor) -> None:
+    """Something unknown was put into a tensor: from now on it may carry a graph."""
+    if rt.grad and not t.requires_grad:
+        if rt.log is not None:
+            rt.note_slot(t, "guess")
+        t.guess = 2
 
 
 def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None) -> Tensor:
@@ -210,6 +221,8 @@ def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
         items: list[Any] = []
         for value in [*args, *kwargs.values()]:
             items.extend(tensors_in(value, 3))
+            if type(value) is Sym and unknown_inside(value):
+                items.append(value)
             if isinstance(value, (LList, tuple)):
                 items.extend(v for v in value if type(v) is Sym and v.node is None)
         bound[0] = LList(items)
@@ -226,6 +239,10 @@ def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
                 break
             if value is None or type(value) in (int, float) and k > 0:
                 break
+    left = [value for value in rest if type(value) is Tensor or unknown_inside(value)]
+    for k in range(1, len(names)):
+        if left and bound[k] is None and k not in taken:
+            bound[k] = left.pop(0)  # behind a number that stands between the tensors, as in scatter
     return bound
 
 
@@ -235,6 +252,8 @@ def variant(name: str, args: list, kwargs: dict[str, Any], tensors: int) -> str:
     if base in ("max", "min", "median", "nanmedian") and (
         "dim" in kwargs or (len(args) > 1 and type(args[1]) in (int, Sym) and not tensor_like(args[1]))
     ):
+        return name + "#tuple"
+    if kwargs.get("return_indices") is True:
         return name + "#tuple"
     if "dropout" in base:
         training = kwargs.get("training", args[2] if len(args) > 2 else True)
@@ -262,6 +281,10 @@ def apply(rt: Any, name: str, args: list, kwargs: dict[str, Any], site: Site | N
     look = table.function if prefix else table.method
     count = sum(1 for a in [*args, *kwargs.values()] if tensor_like(a) or type(a) is Tensor)
     full = prefix + name
+    if name in ("max", "min") and len(args) > 1 and unknown_inside(args[1]):
+        return unknown_op(rt, full, args, kwargs, site)  # of two tensors, or along a dimension
+    if name == "einsum":
+        count = max(count, len(args) - 1)
     profile = look(variant(full, args, kwargs, count)) or look(full)
     if profile is None and prefix:
         profile = table.method(name)
@@ -275,6 +298,8 @@ def apply(rt: Any, name: str, args: list, kwargs: dict[str, Any], site: Site | N
         return _replace(rt, args[0], result, site, name)
     out = kwargs.get("out")
     if type(out) is Tensor:
+        if any(unknown_inside(value) for value in args):
+            doubt(rt, out)
         bump(rt, out, site, name)
         return out
     return result
