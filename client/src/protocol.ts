@@ -1,6 +1,6 @@
 // What the server's own requests and notifications carry: docs/editors/protocol.md.
 
-import { NotificationType, type Range } from 'vscode-languageclient/node';
+import { NotificationType, type Range } from 'vscode-languageserver-protocol/node';
 
 export interface Place {
   readonly uri: string;

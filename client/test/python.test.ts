@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
@@ -43,7 +44,6 @@ test('it is asked with nothing of its environment and of the working folder', sh
   const folder = new Folder(context);
   const python = folder.program('python3', `echo "$@" > "${folder.path}/asked"; ${saying('3, 12, 0')}`);
   await inspect([python, '-3']);
-  const { readFileSync } = await import('node:fs');
   assert.match(readFileSync(path.join(folder.path, 'asked'), 'utf8'), /^-3 -I -S -c /);
 });
 
