@@ -8,6 +8,7 @@ Every difference is a `Disagreement` whose kind says what it is:
 * `miss`: an assignment raises or grows and no finding says so (`silent` is a class of its own);
 * `fix`: after a preferred fix the program, now reported clean, still fails, or trains less;
 * `information`: a finding about the text that the text does not bear out;
+* `witness`: the run that a certain finding names does not show it (see `witness`);
 * `broken`: the analyser failed.
 
 What the definition of growth leaves open (`Run.growth == "unclear"`) never counts against a claim.

@@ -15,6 +15,8 @@ from types import CodeType
 from typing import cast
 
 FILE = "<program>"
+#: Where an expression stands, as `ast` counts: line, column, end line, end column.
+Place = tuple[int, int, int, int]
 STEPS = re.compile(r"^(\s*N = )\d+$", re.M)
 FLAG = re.compile(r"add_argument\(\s*['\"]--(\w+)['\"],\s*action=['\"]store_true['\"]")
 
@@ -66,8 +68,27 @@ class Instrumented:
     loops: tuple[tuple[int, int, int], ...]
 
 
-def instrument(source: str) -> Instrumented:
-    """Compile a program with its loops instrumented."""
+class _Conditions(ast.NodeTransformer):
+    """Passes the expressions at the given places through `__condition__(place, value)`."""
+
+    def __init__(self, places: tuple[Place, ...]) -> None:
+        self.places = places
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node, ast.expr):
+            return node
+        place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+        if place not in self.places:
+            return node
+        where = ast.parse(repr(place), mode="eval").body
+        for part in ast.walk(where):
+            ast.copy_location(part, node)
+        return _at(ast.Call(ast.Name("__condition__", ast.Load()), [where, node], []), node)
+
+
+def instrument(source: str, conditions: tuple[Place, ...] = ()) -> Instrumented:
+    """Compile a program with its loops instrumented, and the conditions at some places."""
     tree = ast.parse(source)
     loops = []
     for node in ast.walk(tree):
@@ -75,6 +96,8 @@ def instrument(source: str) -> Instrumented:
             loops.append((node.lineno, node.body[0].lineno, node.body[-1].end_lineno or node.lineno))
         elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
             loops.append((node.lineno, node.lineno, node.end_lineno or node.lineno))
+    if conditions:
+        tree = _Conditions(conditions).visit(tree)
     tree = ast.fix_missing_locations(_Loops().visit(tree))
     return Instrumented(compile(tree, FILE, "exec"), tuple(loops))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import adapter, compare
+from . import adapter, compare, witness
 from .compare import Disagreement
 from .limits import TooLong, time_limit
 from .observe import RAISING, Run, observe
@@ -53,7 +53,8 @@ def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagre
 def judge(source: str, ask: bool = True) -> dict[str, Any]:
     """All that is to be known about a program, as plain data.
 
-    Keys: `runs`, `report` (None without an analyser), `disagreements`, `weak` (see `could_be_certain`).
+    Keys: `runs`, `report` (None without an analyser), `disagreements`, `weak` (see `could_be_certain`),
+    `witnesses` and `forced` (see `witness.Replay`).
     """
     runs = observe(source)
     verdict: dict[str, Any] = {
@@ -61,6 +62,8 @@ def judge(source: str, ask: bool = True) -> dict[str, Any]:
         "report": None,
         "disagreements": [],
         "weak": False,
+        "witnesses": 0,
+        "forced": 0,
     }
     if not ask or any(run.outcome == "error" for run in runs):
         return verdict
@@ -68,6 +71,9 @@ def judge(source: str, ask: bool = True) -> dict[str, Any]:
         report = _ask(source)
         verdict["report"] = report
         found = list(compare.compare(source, report, runs)) + _fixes(source, report, runs)
+        replayed = witness.replay(source)
+        found += replayed.wrong
+        verdict["witnesses"], verdict["forced"] = replayed.witnesses, replayed.forced
         verdict["weak"] = compare.could_be_certain(report["findings"], runs)
     except adapter.Unavailable:
         return verdict

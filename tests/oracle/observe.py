@@ -112,13 +112,16 @@ class _Sink:
         return None
 
 
-def run_once(program: Instrumented, argv: tuple[str, ...]) -> tuple[Run, Tape]:
-    """Run a program once."""
+def run_once(
+    program: Instrumented, argv: tuple[str, ...], names: dict[str, Any] | None = None
+) -> tuple[Run, Tape]:
+    """Run a program once; `names` are further names that its instrumentation calls."""
     gc.collect()
     gc.freeze()
     tape = Tape()
     scope: dict[str, Any] = {"__name__": "__main__", "__file__": FILE}
     scope.update(__enter__=tape.enter, __tick__=tape.tick, __leave__=tape.leave)
+    scope.update(names or {})
     run = Run(argv, "clean")
     try:
         with _watched(tape, argv), time_limit(LIMIT):

@@ -9,7 +9,7 @@ from typing import Any
 from .grammar import Program
 from .observe import RAISING
 
-FAILING = ("wrong certain", "false alarm", "miss", "fix", "information", "broken")
+FAILING = ("wrong certain", "false alarm", "miss", "fix", "information", "witness", "broken")
 
 
 @dataclass
@@ -20,6 +20,8 @@ class Tally:
     judged: int = 0
     lost: int = 0
     partial: int = 0
+    witnesses: int = 0
+    forced: int = 0
     weak: int = 0
     runs: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -64,6 +66,8 @@ class Tally:
         report = verdict["report"]
         self.partial += bool(report.get("partial"))
         self.weak += verdict["weak"]
+        self.witnesses += verdict["witnesses"]
+        self.forced += verdict["forced"]
         for finding in report["findings"]:
             self.certainty[f"{finding['code']} {finding['outcome']} {finding['certainty']}"] += 1
         for kind, about, detail in verdict["disagreements"]:
@@ -130,6 +134,7 @@ def describe(tally: Tally, seed: int, seconds: float, asked: bool) -> str:
         f"compared {tally.judged}; partly analysed {tally.partial} "
         f"({100 * tally.partial / max(1, tally.judged):.1f}%)"
     )
+    rows.append(f"witnesses replayed {tally.witnesses}, of them {tally.forced} by forcing a condition")
     rows.append(f"possible where every assignment raises alike: {tally.weak}")
     rows.append("disagreements: " + (", ".join(f"{kind} {tally.kinds[kind]}" for kind in FAILING)))
     for label, count in tally.labels.most_common():

@@ -100,7 +100,7 @@ def record(d: Draft, loss: str, i: str) -> tuple[Lines, Lines]:
             ]
         case "deque":
             d.use("from collections import deque")
-            return [f"{store} = deque({d.pick(['maxlen=3', 'maxlen=100', '[], 2', ''])})"], [
+            return [f"{store} = deque({d.pick(['maxlen=3', 'maxlen=4', '[], 2', ''])})"], [
                 f"{store}.append({value})"
             ]
         case "best":
@@ -110,7 +110,7 @@ def record(d: Draft, loss: str, i: str) -> tuple[Lines, Lines]:
                 f"{store} += {value}" if "numpy" not in value else f"{store} += 1.0"
             ]
         case "rebuilt":
-            return [f"{store} = ()"], [f"{store} = (*{store}[-{d.pick(['2', '50'])}:], {value})"]
+            return [f"{store} = ()"], [f"{store} = (*{store}[-{d.pick(['2', '3'])}:], {value})"]
         case "tensor rows":
             return [f"{store} = torch.zeros(64)"], [
                 f"{store}[{i}] = {value}" if "numpy" not in value else f"{store}[{i}] = 1.0"

@@ -27,7 +27,7 @@ CUTS = {
 #: Look like cuts and are none.
 NO_CUTS = {
     "{x}.clone()": 3.0, "torch.as_tensor({x})": 1, "Variable({x})": 1, "{x}.contiguous()": 1, "{x}.to('cpu')": 1,
-    "{x} * 1": 1, "{x}.float()": 0.5, "0.0 * {x} + 0.1": 0.5, "{x}.view(4, 3)": 0.5, "torch.clone({x})": 0.5,
+    "({x} * 1)": 1, "{x}.float()": 0.5, "(0.0 * {x} + 0.1)": 0.5, "{x}.view(4, 3)": 0.5, "torch.clone({x})": 0.5,
 }  # fmt: skip
 LOSSES = {
     "F.mse_loss({x}, {y})": 5.0, "({x} - {y}).pow(2).mean()": 3, "({x} - {y}).abs().sum()": 1.5, "{x}.mean()": 1.5,
