@@ -23,10 +23,11 @@ CUTS = {
     "{x}.detach()": 8.0, "{x}.data": 1.5, "{x}.detach().clone()": 2, "{x}.clone().detach()": 1,
     "torch.tensor({x}.tolist())": 0.5, "torch.from_numpy({x}.detach().numpy())": 0.4, "torch.zeros_like({x})": 0.5,
     "{x}.new_tensor({x}.detach().numpy())": 0.2, "torch.as_tensor({x}.detach())": 0.3, "torch.zeros(4, 3)": 0.3,
+    "Variable({x})": 0.5,
 }  # fmt: skip
 #: Look like cuts and are none.
 NO_CUTS = {
-    "{x}.clone()": 3.0, "torch.as_tensor({x})": 1, "Variable({x})": 1, "{x}.contiguous()": 1, "{x}.to('cpu')": 1,
+    "{x}.clone()": 3.0, "torch.as_tensor({x})": 1, "{x}.contiguous()": 1, "{x}.to('cpu')": 1,
     "({x} * 1)": 1, "{x}.float()": 0.5, "(0.0 * {x} + 0.1)": 0.5, "{x}.view(4, 3)": 0.5, "torch.clone({x})": 0.5,
 }  # fmt: skip
 LOSSES = {
@@ -60,15 +61,15 @@ def operation(d: Draft, x: str, w: str = "0.7") -> str:
 
 def cut(d: Draft, x: str) -> str:
     """The value without its graph."""
-    return d.pick(CUTS, "cut").format(x=_operand(x))
+    chosen = d.pick(CUTS, "cut")
+    if "Variable" in chosen:
+        d.use("from torch.autograd import Variable")
+    return chosen.format(x=_operand(x))
 
 
 def no_cut(d: Draft, x: str) -> str:
     """The value with its graph, written as if without."""
-    chosen = d.pick(NO_CUTS, "no cut")
-    if "Variable" in chosen:
-        d.use("from torch.autograd import Variable")
-    return chosen.format(x=_operand(x))
+    return d.pick(NO_CUTS, "no cut").format(x=_operand(x))
 
 
 def maybe_cut(d: Draft, x: str) -> str:
