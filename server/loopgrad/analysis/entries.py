@@ -237,5 +237,6 @@ def call_unknown(rt: Runtime, target: Any, site: Site, without_none: bool = Fals
         if p.arg not in func.kwdefaults
     }
     result = rt.shared.calls.function(rt, func, args, only, site)
+    rt.shared.growth.handed_over(rt, result)
     if func.code.is_gen:
         rt.shared.objects.listed(rt, result, site)

@@ -13,7 +13,7 @@ from typing import Any
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .stories import last_store
 from .tape import Node, Tensor, reachable
-from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
+from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym, tensors_in
 from .where import LoopRun, lift
 
 #: The iteration at whose end a loop is checked; graphs of all but the first must be alive then.
@@ -309,6 +309,12 @@ def _own(node: Node, place: Any) -> Any:
 def _training(rt: Any) -> bool:
     """Whether some module of the program is in training mode."""
     return any(o.attrs.get("training") is not False for o in rt.modules_made)
+
+
+def handed_over(rt: Any, result: Any) -> None:
+    """What an entry point returns is its unknown caller's, who may run a backward over it."""
+    given = {id(node) for t in tensors_in(result, 4) if t.node is not None for node in reachable([t.node])}
+    rt.growth = [c for c in rt.growth if c.loop.backwards or not any(id(node) in given for node in c.nodes)]
 
 
 def behind(candidate: Candidate, other: Candidate) -> bool:

@@ -13,8 +13,9 @@ from typing import Any
 UNKNOWN_TRIPS = (4, 4, 3, 2)
 #: A loop of known length runs in full up to this many iterations, by depth.
 FULL_TRIPS = (8, 8, 8, 6, 4)
-#: A loop that records nothing runs on up to here.
+#: A loop that records nothing runs on up to here, or until it has cost so many steps.
 LIGHT_TRIPS = 256
+LIGHT_STEPS = 1_500
 #: Turns up to here are run up to; those above are jumped to, where the elements can be had in any order.
 NEAR = 12
 #: A predicate ``i % n == k`` with ``n`` up to here is run through several times.
@@ -35,7 +36,7 @@ def through(turn: Turn) -> int:
 class Plan:
     """Which iterations of a loop to execute."""
 
-    __slots__ = ("base", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
+    __slots__ = ("base", "began", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
 
     def __init__(
         self,
@@ -60,6 +61,7 @@ class Plan:
         self.random = random
         self.jumps: list[int] | None = None
         self.seq = rt.seq
+        self.began = rt.steps
         self.seen = dict(rt.turns)
 
     def _turned(self) -> list[Turn]:
@@ -73,7 +75,7 @@ class Plan:
         if known is None:
             return self.base
         rt = self.rt
-        if rt.seq == self.seq and not rt.trying:
+        if rt.seq == self.seq and not rt.trying and rt.steps - self.began < LIGHT_STEPS:
             return LIGHT_TRIPS
         usual = self.base if endless else self.full
         return max([usual, *(through(turn) for turn in self._turned() if turn[1] <= NEAR)])
@@ -87,7 +89,8 @@ class Plan:
             return following
         rt = self.rt
         if rt.seq == self.seq and rt.trying == 0 and (length is not None or self.finite):
-            return following if following < LIGHT_TRIPS else None
+            light = following < LIGHT_TRIPS and rt.steps - self.began < LIGHT_STEPS
+            return following if light else None
         if self.jumps is None:
             turned = self._turned()
             near = max((through(t) for t in turned if t[1] <= (SMALL if self.random else NEAR)), default=0)

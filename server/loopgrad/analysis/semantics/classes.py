@@ -176,6 +176,10 @@ def build(
     cls = Class(name, tuple(unique), ns)
     cls.opaque = cls.opaque or opaque
     cls.node = node
+    meta = keywords.get("metaclass")
+    if type(meta) is Class and meta.node is not None or any("meta" in base.flags for base in unique):
+        cls.flags |= {"meta"}  # the user's metaclass may make anything of a call
+        cls.opaque = True
     if rt.frames or site is not None:
         cls.module = site.file if site is not None else None
     fields = ns.pop("__fields__", [])
@@ -249,6 +253,14 @@ def _enum(cls: Class) -> None:
 
 
 def instantiate(rt: Any, cls: Class, args: list, kwargs: dict[str, Any], site: Site) -> Any:
+    if "meta" in cls.flags:
+        return rt.shared.unknowns.call(rt, Sym(("metaclass", cls.name)), args, kwargs, site)
+    if "enum" in cls.flags and len(args) > 1:
+        return rt.fresh(site, "object")  # Enum("Colour", "RED GREEN") makes a class
+    return _instantiate(rt, cls, args, kwargs, site)
+
+
+def _instantiate(rt: Any, cls: Class, args: list, kwargs: dict[str, Any], site: Site) -> Any:
     """``cls(*args, **kwargs)``."""
     members = cls.ns.get("__members__")
     if members is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array
+import collections
 from collections.abc import Callable
 from typing import Any
 
@@ -30,10 +32,16 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
         return Native(name, lambda rt_, site_, args, kwargs: _constant_call(rt_, site_, value, args, kwargs))
     if name == "__class__":
         return Sym(("class-of", type(obj).__name__))
-    if not hasattr(obj, name):
+    # A list or a dictionary also stands for a deque, a counter or a list of layers.
+    if not any(hasattr(kind, name) for kind in (type(obj), *_STANDS_FOR.get(type(obj), ()))):
         raise Raised("AttributeError")
     return Native(name, lambda rt_, site_, args, kwargs: rt_.fresh(site_))
 
+
+_STANDS_FOR: dict[type, tuple[type, ...]] = {
+    LList: (collections.deque, array.array),
+    LDict: (collections.Counter, collections.OrderedDict, collections.defaultdict),
+}
 
 #: The fields of the named tuples that torch returns (``topk(...).values``), by position.
 _FIELDS = {
@@ -433,6 +441,7 @@ _TABLES: dict[type, dict[str, Method]] = {
     str: {"join": _join, "format": _format},
     Iter: {
         "__next__": _next,
+        "next": _next,  # of a loader's iterator, in old code
         "send": _send,
         "throw": _next,
         "close": lambda rt, site, it, args, kwargs: setattr(it, "step", lambda: MISSING),

@@ -133,6 +133,10 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
     return containers.method(rt, obj, name, site)
 
 
+#: Classes of Python's own of which no attribute is left out.
+_WHOLE = frozenset({"builtin", "exception", "enum", "namedtuple"})
+
+
 def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
     computed = obj.attrs.get("_parametrized")
     if computed is not None and name in computed:
@@ -163,6 +167,11 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
             own = "layer" if kind == "module" and obj.cls.node is None else kind
             if torch_names.has(kind, name) or torch_names.has(own, name):
                 return Sym((kind, obj.cls.name, name))
+            break
+    else:
+        # Only a class that is wholly in reach may be without an attribute; a library's has more than its model.
+        if any(base.node is None and not base.flags & _WHOLE for base in obj.cls.mro):
+            return Sym(("attr", obj.cls.name, name))
     raise Raised("AttributeError")
 
 
