@@ -6,9 +6,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { environmentFor, factsOf } from '../src/confirm/facts';
+import { EventReader } from '../src/confirm/events';
+import { environmentFor, executableOf } from '../src/confirm/facts';
 import { end } from '../src/confirm/kill';
-import { readReport } from '../src/confirm/report';
 import { commandLine, ConfirmRun, type Ending } from '../src/confirm/run';
 import { Folder, shell } from './folder';
 
@@ -25,8 +25,8 @@ const options = {
   args: ['--epochs', '3'],
 };
 
-function run(command: readonly string[], cwd: string, said: string[] = []): ConfirmRun {
-  return new ConfirmRun({ command, cwd, env: process.env, output: (text) => said.push(text) });
+function run(command: readonly string[], cwd: string, said: string[] = [], told: unknown[] = []): ConfirmRun {
+  return new ConfirmRun({ command, cwd, env: process.env, output: (text) => said.push(text), progress: (event) => told.push(event) });
 }
 
 /** Waits for a file that a program writes, and reads it. */
@@ -51,23 +51,25 @@ async function gone(pid: string): Promise<void> {
 
 test('the command line says all that the settings say', () => {
   assert.equal(
-    commandLine(options).join(' '),
-    'confirm /w/train.py --output-format json --language zh-cn --python /env/bin/python --device auto --steps 8 --timeout 120 --with-fix -- --epochs 3',
+    commandLine(options, 17).join(' '),
+    'confirm /w/train.py --output-format jsonl --cancel-on-eof --parent-pid 17 --language zh-cn --python /env/bin/python --device auto --steps 8 --timeout 120 --with-fix -- --epochs 3',
   );
-  const other = commandLine({ ...options, script: 'pkg.train', module: true, withFix: false, scratchCopy: true, args: [] });
+  const other = commandLine({ ...options, script: 'pkg.train', module: true, withFix: false, scratchCopy: true, args: [] }, 17);
   assert.deepEqual(other.slice(0, 3), ['confirm', 'pkg.train', '-m']);
   assert.ok(other.includes('--scratch-copy') && !other.includes('--with-fix'));
 });
 
-test('the report is read, and the script heard', shell, async (context) => {
+test('the events are told, the result is the report, and the script is heard', shell, async (context) => {
   const folder = new Folder(context);
-  const program = folder.program('loopgrad', `echo "from the script" >&2; echo '{"verdict": "clean", "findings": [], "cwd": "'$PWD'"}'; exit 1`);
+  const lines = ['{"event": "step", "step": 1, "nodes": 5}', '{"event": "result", "verdict": "clean", "findings": []}'];
+  const program = folder.program('loopgrad', `echo "from the script" >&2; pwd >&2; ${lines.map((line) => `echo '${line}'`).join('; ')}; exit 1`);
   const said: string[] = [];
-  const ending = await run([program], folder.path, said).ended;
+  const told: unknown[] = [];
+  const ending = await run([program], folder.path, said, told).ended;
   assert.ok('report' in ending);
   assert.equal(ending.report.verdict, 'clean');
-  assert.equal((ending.report as unknown as { cwd: string }).cwd, folder.path);
-  assert.equal(said.join(''), 'from the script\n');
+  assert.deepEqual(told, [{ event: 'step', step: 1, nodes: 5 }]);
+  assert.equal(said.join(''), `from the script\n${folder.path}\n`);
 });
 
 test('without a report, the last thing said is the reason', shell, async (context) => {
@@ -120,23 +122,34 @@ test('one that does not end when asked is killed with its group', shell, async (
   await end(child, 50);
 });
 
-test('a report is found in what a run has printed, and only there', () => {
-  assert.equal(readReport('{"verdict": "clean", "findings": []}\n')?.verdict, 'clean');
-  assert.equal(readReport('{"verdict": "clean"'), undefined);
-  assert.equal(readReport('{"other": 1}'), undefined);
-  assert.equal(readReport(''), undefined);
+test('a run is cancelled by the end of its input as well', shell, async (context) => {
+  const folder = new Folder(context);
+  const program = folder.program('loopgrad', `trap '' TERM; echo $$ > "${folder.path}/pid"; cat; echo closed > "${folder.path}/closed"`);
+  const confirming = run([program], folder.path);
+  await written(path.join(folder.path, 'pid'));
+  await confirming.cancel();
+  assert.equal(await written(path.join(folder.path, 'closed')), 'closed');
 });
 
-test('an interpreter says where it is and whether it has torch, without importing it', shell, async (context) => {
+test('events are read line by line, however their text is cut; what is none is passed over', () => {
+  const text = '{"event": "check"}\nnoise\n{"other": 1}\nnull\n{"event": "start", "phase": "run"}\n{"event": "ch';
+  for (const size of [1, 3, 7, 1000]) {
+    const reader = new EventReader();
+    const found = [];
+    for (let index = 0; index < text.length; index += size) found.push(...reader.take(text.slice(index, index + size)));
+    assert.deepEqual(found, [{ event: 'check' }, { event: 'start', phase: 'run' }]);
+  }
+});
+
+test('an interpreter that is called with arguments says where it is', shell, async (context) => {
   const folder = new Folder(context);
-  const site = path.dirname(folder.write('site/torch/__init__.py', 'raise SystemExit("imported")\n'));
-  const env = { ...process.env, PYTHONPATH: path.dirname(site) };
-  const facts = await factsOf(['python3'], env);
-  assert.ok(!('error' in facts) && facts.hasTorch && path.isAbsolute(facts.executable));
-  const bare = await factsOf(['python3', '-I', '-S'], process.env);
-  assert.ok(!('error' in bare) && !bare.hasTorch);
-  const missing = await factsOf([path.join(folder.path, 'none')], process.env);
-  assert.ok('error' in missing);
+  const launcher = folder.program('py', 'echo "$1" > "$0.asked"; echo /the/real/python');
+  assert.equal(await executableOf([launcher, '-3'], process.env), '/the/real/python');
+  assert.equal(await written(`${launcher}.asked`), '-3');
+  assert.equal(await executableOf([folder.program('fails', 'exit 1'), '-3'], process.env), undefined);
+  assert.equal(await executableOf([launcher], process.env), launcher);
+  assert.equal(await executableOf([path.join(folder.path, 'none')], process.env), undefined);
+  assert.equal(await executableOf(['python3'], process.env), 'python3');
 });
 
 test("the script's environment has the layers in their order, and nothing of the editor's own", () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import type { Fixed, Report } from '../src/confirm/report';
+import type { Fixed, HeldFinding, Report } from '../src/confirm/report';
 import { english } from '../src/common/say';
 import { element, escape, fit } from '../src/explain/markup';
 import { page, type View } from '../src/explain/page';
@@ -41,6 +41,16 @@ const fixed: Fixed = {
   proven: true,
 };
 
+const held: HeldFinding = {
+  code: 'LG101',
+  message: '',
+  path: 'a.py',
+  certainty: 'certain',
+  outcome: 'second-backward',
+  range: { start: { line: 1, column: 1 } },
+  status: 'refuted',
+};
+
 function markup(name: string, view: Partial<View> = {}): string {
   return page({ explanation: explanations[name]!, gone: false, canConfirm: true, ...view }, english).markup;
 }
@@ -63,7 +73,7 @@ function count(text: string): Record<string, number> {
 
 test('each page is well-formed', () => {
   for (const name of Object.keys(explanations)) {
-    assert.ok(count(markup(name, { report: { ...run, fixed }, status: 'confirmed' }))['h1'] === 1, name);
+    assert.ok(count(markup(name, { report: { ...run, fixed } }))['h1'] === 1, name);
   }
 });
 
@@ -115,7 +125,7 @@ test('nothing offers to run the script where it may not be run', () => {
 });
 
 test('a run is told: the verdict, what carries, and the proof of the fix', () => {
-  const text = markup('LG101', { report: { ...run, fixed }, status: 'confirmed' });
+  const text = markup('LG101', { report: { ...run, fixed } });
   assert.match(text, /Confirmed on cpu in iteration 2/);
   assert.match(text, /<code>benchmark<\/code> <a href="#" data-carrier="0"/);
   assert.match(text, /The fix is proven/);
@@ -131,10 +141,11 @@ test('a fix that is not proven says what it loses', () => {
 });
 
 test('a finding that a run does not bear out can be reported', () => {
-  const text = markup('LG101', { report: { ...run, verdict: 'clean', iteration: null }, status: 'refuted' });
+  const text = markup('LG101', { report: { ...run, verdict: 'clean', iteration: null }, held: { ...held, report: '# a script' } });
   assert.match(text, /The run does not bear out LG101/);
   assert.match(text, /button-report/);
-  assert.doesNotMatch(markup('LG101', { report: run, status: 'confirmed' }), /button-report/);
+  assert.doesNotMatch(markup('LG101', { report: run, held }), /button-report/);
+  assert.doesNotMatch(markup('LG101', { report: run, held: { ...held, status: 'confirmed' } }), /does not bear out/);
 });
 
 test('after a change the run before is shown beside the one now', () => {

@@ -20,8 +20,8 @@ import { verdict } from '../explain/page';
 import type { Key } from '../protocol';
 import type { Requests } from '../server/requests';
 import type { ServerRunner } from '../server/runner';
-import { type Facts, factsOf } from './facts';
-import { reportScript } from './minimal';
+import type { Event } from './events';
+import { executableOf } from './facts';
 import { commandOf, type Plan, planFor } from './plan';
 import type { HeldFinding, Report } from './report';
 import type { Results } from './results';
@@ -38,7 +38,6 @@ export class Confirm implements Disposable {
   /** There is another result, or one holds no more. */
   readonly onDidChange = this.changed.event;
   private readonly running = new Map<string, ConfirmRun | undefined>();
-  private readonly commandLines = new Map<string, { command: string; python: string }>();
   private channel: OutputChannel | undefined;
   private readonly subscription: Disposable;
 
@@ -106,32 +105,18 @@ export class Confirm implements Disposable {
       await this.needs(l10n.t('There is no Python to run the script with.'));
       return;
     }
-    const facts = await this.factsOf(plan);
-    if (!facts) return;
+    const python = await executableOf(plan.python, plan.env);
+    if (python === undefined) {
+      await this.needs(l10n.t('{0} cannot be run: there is no such program, or it fails.', plan.python.join(' ')));
+      return;
+    }
     if (plan.launch && plan.launch.unsettled.length > 0) {
       this.output.appendLine(
         l10n.t('Left out, since only the debugger can ask for it: {0}', plan.launch.unsettled.join(' ')),
       );
     }
-    const command = commandOf(plan, server, facts.executable);
-    this.commandLines.set(plan.script, { command: command.join(' '), python: facts.executable });
-    const ending = await this.run(plan, command);
+    const ending = await this.run(plan, commandOf(plan, server, python));
     await this.show(plan, ending);
-  }
-
-  private async factsOf(plan: Plan): Promise<Facts | undefined> {
-    const facts = await factsOf(plan.python, plan.env);
-    const interpreter = plan.python.join(' ');
-    if ('error' in facts) {
-      await this.needs(l10n.t('{0} cannot be run: {1}', interpreter, facts.error));
-      return undefined;
-    }
-    if (!facts.hasTorch) {
-      const how = l10n.t('Install PyTorch there, or choose the interpreter that the script runs with.');
-      await this.needs(`${l10n.t('There is no PyTorch in {0}.', facts.executable)} ${how}`);
-      return undefined;
-    }
-    return facts;
   }
 
   private async needs(message: string): Promise<void> {
@@ -145,7 +130,16 @@ export class Confirm implements Disposable {
     const options = { location: ProgressLocation.Notification, cancellable: true, title };
     return window.withProgress(options, async (progress, token) => {
       progress.report({ message: say('at most {0} s', plan.options.timeout) });
-      const run = new ConfirmRun({ command, cwd: plan.cwd, env: plan.env, output: (text) => this.output.append(text) });
+      const run = new ConfirmRun({
+        command,
+        cwd: plan.cwd,
+        env: plan.env,
+        output: (text) => this.output.append(text),
+        progress: (event) => {
+          const message = tell(event);
+          if (message !== undefined) progress.report({ message });
+        },
+      });
       this.running.set(plan.script, run);
       token.onCancellationRequested(() => void run.cancel());
       return run.ended;
@@ -164,13 +158,18 @@ export class Confirm implements Disposable {
       return;
     }
     const { report } = ending;
+    if (report.torch_missing) {
+      const how = l10n.t('Install PyTorch there, or choose the interpreter that the script runs with.');
+      await this.needs(`${l10n.t('There is no PyTorch in {0}.', report.interpreter ?? plan.python.join(' '))} ${how}`);
+      return;
+    }
     this.results.add(plan.script, plan.cwd, report);
     this.changed.fire();
     await this.tellServer(report, plan.cwd);
     const headline = `${name}: ${verdict(report, say)}`;
     this.output.appendLine(`${headline}: ${report.reason}`);
     const refuted = report.findings.filter((each) => each.status === 'refuted');
-    if (refuted.length > 0) return this.showRefuted(plan, report, refuted);
+    if (refuted.length > 0) return this.showRefuted(report, refuted);
     const confirmed = report.findings.find((each) => each.status === 'confirmed');
     const explain = { title: l10n.t('Explain'), run: () => confirmed && this.explain(confirmed, plan.cwd) };
     const proven = report.fixed?.proven ? ` ${l10n.t('The fix is proven.')}` : '';
@@ -187,11 +186,12 @@ export class Confirm implements Disposable {
     }
   }
 
-  private async showRefuted(plan: Plan, report: Report, refuted: readonly HeldFinding[]): Promise<void> {
+  private async showRefuted(report: Report, refuted: readonly HeldFinding[]): Promise<void> {
     const names = refuted.map((each) => `${each.code} (${l10n.t('line {0}', each.range.start.line)})`).join(', ');
     const message = l10n.t('A complete run on {0} does not bear out {1}.', report.device ?? '-', names);
-    const open = { title: l10n.t('Open a Report'), run: () => this.openReport(plan.script, plan.cwd, report, refuted[0]!) };
-    await this.offer('warning', message, [open]);
+    const reported = refuted.find((each) => each.report);
+    const open = { title: l10n.t('Open a Report'), run: () => reported && openReport(reported) };
+    await this.offer('warning', message, reported ? [open] : []);
   }
 
   private async offer(
@@ -206,22 +206,10 @@ export class Confirm implements Disposable {
     await all.find((each) => each.title === answer)?.run();
   }
 
-  /** The finding's report, in an editor of its own. Nothing is sent anywhere. */
+  /** The report of a finding that a run refutes. */
   async reportOf(key: Key): Promise<void> {
-    const found = this.results.of(key);
-    if (found?.held) await this.openReport(found.result.script, found.result.cwd, found.result.report, found.held);
-  }
-
-  private async openReport(script: string, cwd: string, report: Report, held: HeldFinding): Promise<void> {
-    const source = await workspace.openTextDocument(Uri.file(path.resolve(cwd, held.path)));
-    const known = this.commandLines.get(script);
-    const about = {
-      loopgrad: this.server.about?.version ?? '',
-      python: known?.python ?? '',
-      command: known?.command ?? '',
-    };
-    const content = reportScript(source.getText(), held, report, about);
-    await window.showTextDocument(await workspace.openTextDocument({ language: 'python', content }));
+    const held = this.results.of(key)?.held;
+    if (held) await openReport(held);
   }
 
   private get output(): OutputChannel {
@@ -239,5 +227,26 @@ export class Confirm implements Disposable {
     this.subscription.dispose();
     this.changed.dispose();
     this.channel?.dispose();
+  }
+}
+
+/** The script to report a finding with, in an editor of its own. Nothing is sent anywhere. */
+async function openReport({ report }: HeldFinding): Promise<void> {
+  if (report) await window.showTextDocument(await workspace.openTextDocument({ language: 'python', content: report }));
+}
+
+/** How a run goes on, in a few words. */
+function tell(event: Event): string | undefined {
+  switch (event.event) {
+    case 'start':
+      return event.phase === 'run' ? say('starting') : say('starting again, with the fix');
+    case 'loaded':
+      return say('PyTorch {0} is loaded', event.torch);
+    case 'step':
+      return event.nodes < 0 ? say('iteration {0}', event.step) : say('iteration {0}: {1} graph nodes', event.step, event.nodes);
+    case 'check':
+      return say('checking the code');
+    default:
+      return undefined;
   }
 }

@@ -1,33 +1,23 @@
-// What has to be known of an interpreter before a script is run with it.
+// The interpreter and the environment that a script runs with.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-export interface Facts {
-  readonly executable: string;
-  readonly hasTorch: boolean;
-}
-
-/** Looks for torch as an import would, without importing it. */
-const QUESTION =
-  'import sys; sys.path[:] = [p for p in sys.path if p]\n' +
-  'import json, importlib.util as u; print(json.dumps([sys.executable, u.find_spec("torch") is not None]))';
-
-export function factsOf(
+/** The path of an interpreter that is called with arguments of its own, as `py -3` is; undefined if it cannot be run. */
+export function executableOf(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Facts | { readonly error: string }> {
-  const [program = '', ...args] = command;
+): Promise<string | undefined> {
+  const [program, ...args] = command;
+  if (program === undefined || args.length === 0) {
+    const missing = program !== undefined && path.isAbsolute(program) && !existsSync(program);
+    return Promise.resolve(missing ? undefined : program);
+  }
+  const question = ['-I', '-c', 'import sys; print(sys.executable)'];
   return new Promise((resolve) => {
-    execFile(program, [...args, '-c', QUESTION], { env, timeout: 60_000, windowsHide: true }, (error, stdout, stderr) => {
-      if (error) return resolve({ error: stderr.trim().split('\n').pop() || error.message });
-      try {
-        const [executable, hasTorch] = JSON.parse(stdout.trim().split('\n').pop() ?? '') as [string, boolean];
-        resolve({ executable: executable || program, hasTorch });
-      } catch {
-        resolve({ error: stdout.trim().slice(0, 200) });
-      }
+    execFile(program, [...args, ...question], { env, timeout: 30_000, windowsHide: true }, (error, stdout) => {
+      resolve(error ? undefined : stdout.trim() || program);
     });
   });
 }

@@ -6,39 +6,34 @@ import { type ChildProcess, execFile } from 'node:child_process';
 export const PATIENCE = 8_000;
 
 /**
- * Asks a process to end, and kills its group if it does not. It has to be the leader of its group (`detached`).
- * On Windows there is nothing to ask with: its tree is ended at once.
+ * Asks a process to end, by closing its standard input and with SIGTERM where there is such a thing, and kills it
+ * with all that is left if it does not. It has to be the leader of its group (`detached`).
  */
 export async function end(child: ChildProcess, patience = PATIENCE): Promise<void> {
   if (child.pid === undefined || hasEnded(child)) return;
+  const { pid } = child;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  if (process.platform === 'win32') {
-    await taskkill(child.pid);
-    await ended;
-    return;
-  }
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => killGroup(child.pid!), patience);
+  child.stdin?.end();
+  if (process.platform !== 'win32') child.kill('SIGTERM');
+  const timer = setTimeout(() => killAll(pid), patience);
   await ended;
   clearTimeout(timer);
   // What stayed behind in the group: the leader has gone, so nobody ends it any more.
-  killGroup(child.pid);
+  if (process.platform !== 'win32') killAll(pid);
 }
 
 function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-function killGroup(leader: number): void {
+function killAll(leader: number): void {
+  if (process.platform === 'win32') {
+    execFile('taskkill', ['/PID', String(leader), '/T', '/F'], { windowsHide: true }, () => undefined);
+    return;
+  }
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
     // It is empty.
   }
-}
-
-function taskkill(pid: number): Promise<void> {
-  return new Promise((resolve) => {
-    execFile('taskkill', ['/PID', String(pid), '/T', '/F'], { windowsHide: true }, () => resolve());
-  });
 }

@@ -59,7 +59,7 @@ export async function planFor(uri: Uri, server: Server, interpreters: Interprete
 
 /** The command that runs the plan, once the interpreter's own path is known. */
 export function commandOf(plan: Plan, server: Server, executable: string): string[] {
-  return [...server.command, ...commandLine({ ...plan.options, python: executable })];
+  return [...server.command, ...commandLine({ ...plan.options, python: executable }, process.pid)];
 }
 
 /** The debug configuration for the script. Where several name it, the user chooses. */

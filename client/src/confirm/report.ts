@@ -1,4 +1,4 @@
-// What `loopgrad confirm --output-format json` prints.
+// The result of `loopgrad confirm`.
 
 import type { Outcome } from '../protocol';
 
@@ -42,22 +42,15 @@ export interface HeldFinding {
   readonly outcome: Outcome;
   readonly range: { readonly start: { readonly line: number; readonly column: number } };
   readonly status: 'confirmed' | 'refuted' | 'not reached';
+  /** For a certain finding that the run refutes: a minimal script to report it with. */
+  readonly report?: string | null;
 }
 
 export interface Report extends Run {
   readonly version: number;
   readonly findings: readonly HeldFinding[];
   readonly fixed?: Fixed | null;
-}
-
-/** The report in what a run has printed; undefined where there is none, as after a usage error. */
-export function readReport(text: string): Report | undefined {
-  const start = text.indexOf('{');
-  if (start < 0) return undefined;
-  try {
-    const read = JSON.parse(text.slice(start)) as Partial<Report>;
-    return typeof read.verdict === 'string' && Array.isArray(read.findings) ? (read as Report) : undefined;
-  } catch {
-    return undefined;
-  }
+  /** The interpreter has no usable torch. */
+  readonly torch_missing?: boolean;
+  readonly interpreter?: string | null;
 }

@@ -2,8 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 
+import { type Event, EventReader } from './events';
 import { end } from './kill';
-import { readReport, type Report } from './report';
+import type { Report } from './report';
 
 export interface Options {
   /** A file's path, or with `module` a module's name. */
@@ -19,14 +20,20 @@ export interface Options {
   readonly args: readonly string[];
 }
 
-/** The command line behind `loopgrad`. */
-export function commandLine(options: Options): string[] {
+/**
+ * The command line behind `loopgrad`. A process with torch loaded is kept for the next run, and ends with `parent`;
+ * the run itself is cancelled when its standard input is closed, as it is when the editor dies.
+ */
+export function commandLine(options: Options, parent: number): string[] {
   return [
     'confirm',
     options.script,
     ...(options.module ? ['-m'] : []),
     '--output-format',
-    'json',
+    'jsonl',
+    '--cancel-on-eof',
+    '--parent-pid',
+    String(parent),
     '--language',
     options.language,
     '--python',
@@ -51,6 +58,8 @@ export interface Job {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the script prints, and what Loopgrad says besides the report. */
   output(text: string): void;
+  /** How it goes on; the result is not among these. */
+  progress(event: Event): void;
 }
 
 export type Ending =
@@ -72,15 +81,22 @@ export class ConfirmRun {
     const child = spawn(program, args, {
       cwd: job.cwd,
       env: job.env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
       // A group of its own, so that it can be ended with all that it starts.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
     this.child = child;
-    let printed = '';
+    const reader = new EventReader();
+    let report: Report | undefined;
     let said = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    child.stdin.on('error', () => undefined); // it ended before its input was closed
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      for (const event of reader.take(text)) {
+        if (event.event === 'result') report = event;
+        else job.progress(event);
+      }
+    });
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-REMEMBERED);
       job.output(text);
@@ -89,7 +105,6 @@ export class ConfirmRun {
       child.once('error', (error) => resolve({ failed: error.message }));
       child.once('close', (code, signal) => {
         if (this.cancelling) return resolve({ cancelled: true });
-        const report = readReport(printed);
         resolve(report ? { report } : { failed: said.trim().split('\n').pop() || `${signal ?? code}` });
       });
     });

@@ -1,6 +1,6 @@
 // The panel's content: the picture, the story as a list, and what a run has shown.
 
-import type { Fixed, Report, Run } from '../confirm/report';
+import type { Fixed, HeldFinding, Report, Run } from '../confirm/report';
 import type { Say } from '../common/say';
 import type { Explanation, Finding } from '../protocol';
 import { element, escape } from './markup';
@@ -15,7 +15,8 @@ export interface View {
   readonly report?: Report | undefined;
   /** The confirmed run before the code was changed, if the last one is clean. */
   readonly before?: Run | undefined;
-  readonly status?: 'confirmed' | 'refuted' | 'not reached' | undefined;
+  /** What that run has shown of this finding. */
+  readonly held?: HeldFinding | undefined;
   /** The finding is not there any more: the text has changed, or the fix has been applied. */
   readonly gone: boolean;
   /** The script may be run: the workspace is trusted, and the file is on the disk. */
@@ -108,7 +109,7 @@ function story(finding: Finding, say: Say): string {
   return element('h2', {}, escape(say('The story'))) + element('ol', { class: 'story' }, ...steps);
 }
 
-function confirmed(report: Report, { status, before }: View, finding: Finding, say: Say): string {
+function confirmed(report: Report, { held, before }: View, finding: Finding, say: Say): string {
   const fixed = report.fixed ?? undefined;
   const chart = plot(seriesOf(report, before, say), say);
   return element(
@@ -117,10 +118,8 @@ function confirmed(report: Report, { status, before }: View, finding: Finding, s
     element('h2', {}, escape(say('On the device'))),
     element('p', { class: `verdict ${report.verdict}` }, escape(verdict(report, say))),
     paragraph(report.reason),
-    status === 'refuted'
-      ? element('p', { class: 'notice' }, escape(say('The run does not bear out {0}.', finding.code))) +
-          element('div', { class: 'buttons' }, button('report', say('Open a Report')))
-      : '',
+    held?.status === 'refuted' ? element('p', { class: 'notice' }, escape(say('The run does not bear out {0}.', finding.code))) : '',
+    held?.report ? element('div', { class: 'buttons' }, button('report', say('Open a Report'))) : '',
     ...notes(report, say).map(paragraph),
     carriers(report, say),
     chart ? element('h3', {}, escape(say('Graph nodes per iteration'))) + chart : '',

@@ -124,7 +124,7 @@ export class ExplainPanel implements Disposable {
         gone,
         report: run?.result.report,
         before: run?.result.before,
-        status: run?.held?.status,
+        held: run?.held,
         canConfirm: workspace.isTrusted && finding?.uri?.startsWith('file:') === true,
       },
       say,
