@@ -246,7 +246,9 @@ function tell(event: Event): string | undefined {
       return event.nodes < 0 ? say('iteration {0}', event.step) : say('iteration {0}: {1} graph nodes', event.step, event.nodes);
     case 'check':
       return say('checking the code');
-    default:
+    case 'device':
+    case 'result':
+    default: // what a later version tells
       return undefined;
   }
 }
