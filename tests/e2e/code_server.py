@@ -20,6 +20,7 @@ SETTINGS: dict[str, Any] = {
     "workbench.startupEditor": "none",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "workbench.tips.enabled": False,
+    "workbench.editor.revealIfOpen": True,
     "chat.disableAIFeatures": True,
     "telemetry.telemetryLevel": "off",
     "extensions.autoUpdate": False,
@@ -79,7 +80,11 @@ class CodeServer:
             options.append("--disable-workspace-trust")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._command(*options), stdout=log, stderr=log, env=self._environment(), start_new_session=True
+                self._command(*options),
+                stdout=log,
+                stderr=log,
+                env=self._environment(),
+                start_new_session=True,
             )
         deadline = time.monotonic() + 90
         while time.monotonic() < deadline and self._process.poll() is None:
@@ -95,6 +100,7 @@ class CodeServer:
         run = subprocess.run(
             self._command("--install-extension", str(vsix), "--force"),
             env=self._environment(),
+            check=False,
             capture_output=True,
             text=True,
         )
@@ -146,7 +152,9 @@ class CodeServer:
 
     def _environment(self) -> dict[str, str]:
         """This process's, with a home of its own, this Python first, and nothing of an editor around it."""
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(("VSCODE_", "LOOPGRAD_"))}
+        kept = {
+            name: text for name, text in os.environ.items() if not name.startswith(("VSCODE_", "LOOPGRAD_"))
+        }
         path = os.pathsep.join([str(Path(sys.executable).parent), kept.get("PATH", "")])
         home = str(self.folder / "home")
         return {**kept, "PATH": path, "HOME": home, "LOOPGRAD_E2E_SERVER": str(self.folder)}
