@@ -177,3 +177,32 @@ def test_nothing_is_said(name: str) -> None:
     source = SourceFile("program.py", textwrap.dedent(SILENT[name]).lstrip())
     found = check(source, FileProvider([])).findings
     assert [finding for finding in found if finding.severity != "information"] == []
+
+
+def test_a_backward_proves_a_graph() -> None:
+    """The model is out of reach, but its loss has a graph: else ``backward()`` would raise."""
+    source = SourceFile(
+        "program.py",
+        textwrap.dedent(
+            """
+            import torch
+            import torch.nn.functional as F
+            from elsewhere import Model, loader
+
+            model = Model(3, 4)
+            optimizer = torch.optim.Adam(model.parameters())
+            for epoch in range(5):
+                total = 0
+                for x, y in loader():
+                    loss = F.cross_entropy(model(x), y)
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    total += loss
+            """
+        ).lstrip(),
+    )
+    found = check(source, FileProvider([])).findings
+    assert [(finding.code, finding.range.line, finding.carriers) for finding in found] == [
+        ("LG201", 14, ("total",))
+    ]

@@ -203,6 +203,8 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
             newest = node
         if oldest is None or node.seq < oldest.seq:
             oldest = node
+    if guess and due <= {iteration_in(node.where, loop) for node in _proved(nodes)}:
+        guess = 0
     if place[0] == "in":
         # Each statement that fills the container is a finding of its own.
         groups: dict[Any, list[Node]] = {}
@@ -217,6 +219,21 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
     if loop.backwards == 0 and _out_of_one_graph(nodes, loop):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
+
+
+def _proved(roots: list[Node]) -> list[Node]:
+    """The nodes below that are there for certain, though an unknown made them: a backward ran from them.
+
+    It would have raised on a value without a graph; and what a known operation makes of one with a graph has one.
+    """
+    sure: set[int] = set()
+    found: list[Node] = []
+    for node in sorted(reachable(roots), key=lambda n: n.seq if n.leaf is None else -1):
+        known = node.op != "unknown" and any(id(below) in sure for below in node.inputs)
+        if node.rooted or not node.guess or known:
+            sure.add(id(node))
+            found.append(node)
+    return found
 
 
 def _out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:

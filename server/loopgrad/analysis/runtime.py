@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from .observation import witness_of
-from .tape import Node, Pass, Store, Tensor
+from .tape import DEPENDS, Node, Pass, Store, Tensor
 from .values import MISSING, Class, Func, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
@@ -191,7 +191,22 @@ class Runtime:
         key = ("v", mark, n)
         if self.loops:
             self.born[key] = self.loops[-1]
-        return Sym(key, kind, node=node, guess=guess)
+        made = Sym(key, kind, node=node, guess=guess)
+        if mark in self.shared.proved and node is None and kind in ("any", "tensor") and self.grad:
+            made.node = self.record("unknown", (), DEPENDS, site)
+        return made
+
+    def prove(self, sym: Sym, site: Site) -> Node | None:
+        """A backward runs on an unknown: had it no graph, it would raise. So it has one, whatever made it."""
+        if sym.kind not in ("any", "tensor") or not self.grad:
+            return None
+        key = sym.key
+        if type(key) is tuple and len(key) == 3 and key[0] == "v":
+            # The other values of this expression are of its kind: in the next iteration, in the next run.
+            self.shared.proved.add(key[1])
+        if self.log is None:
+            sym.node = self.record("unknown", (), DEPENDS, site)
+        return sym.node
 
     def compound(self, key: Any, kind: str, op: str, args: tuple, site: Site | None) -> Sym:
         """An unknown put together from others; a plain new one where that would have too many parts."""

@@ -80,6 +80,8 @@ class Shared:
         self.provider = provider
         self.files: dict[str, FileRecord | None] = {main.path: main}
         self.significant: dict[int, bool] = {}
+        #: Expressions, by their sites, of whose unknown values a backward showed that they have a graph.
+        self.proved: set[int] = set()
         #: The functions that some run executed, by their nodes.
         self.ran: set[int] = set()
         self.tensor_attrs: dict[Any, Any] = {}

@@ -60,6 +60,7 @@ class Node:
         "leaf",
         "op",
         "retained",
+        "rooted",
         "saved",
         "saves",
         "seq",
@@ -94,6 +95,8 @@ class Node:
         self.freed: Pass | None = None
         self.retained: Pass | None = None
         self.consumed: Pass | None = None
+        #: Whether a backward ran from here, so that it is there for certain.
+        self.rooted = False
         self.stores: list[Store] | None = None
 
 

@@ -47,8 +47,9 @@ def _edges(value: Any) -> tuple:
 
 def _keeping(name: str, saves: int) -> Native:
     def run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-        edges = _edges((args[0].data or (), *args[1:], *kwargs.values()))
-        if not edges and rt.grad and any(tensors.unknown_inside(v) for v in (args[0].data or (), *args[1:])):
+        own = args[0].data if type(args[0]) is Obj else args[0]
+        edges = _edges((own or (), *args[1:], *kwargs.values()))
+        if not edges and rt.grad and any(tensors.unknown_inside(v) for v in (own or (), *args[1:])):
             return rt.fresh(site, "tensor")
         if not edges or not rt.grad:
             return tensors.graphless(rt, site)

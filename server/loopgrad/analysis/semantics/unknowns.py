@@ -55,12 +55,21 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
     if special is not None:
         return special
     value = rt.child(sym, name)
+    if name == "backward" and sym.kind == "any" and root_of(sym.key) is None:
+        return Native(name, lambda rt_, s, a, k: _backward(rt_, sym, value, a, k, s))
     if sym.cut is not None:
         value.cut = sym.cut
     if name in ("shape", "device", "dtype", "ndim", "is_cuda"):
         value.node = None
         value.kind = "object" if name != "ndim" else "number"
     return value
+
+
+def _backward(rt: Any, sym: Sym, method: Sym, args: list, kwargs: dict[str, Any], site: Site) -> Any:
+    """``unknown.backward()`` is a loss's; with an argument (``engine.backward(loss)``) it is some object's."""
+    if args:
+        return call(rt, method, args, kwargs, site)
+    return rt.shared.autograd.tensor_backward(rt, sym, args, kwargs, site)
 
 
 def item(rt: Any, sym: Sym, key: Any, site: Site) -> Any:

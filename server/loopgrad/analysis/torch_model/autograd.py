@@ -61,6 +61,8 @@ def backward(
             and node.leaf is value
         ):
             rt.shared.observe.rootless(rt, value, site)
+        if node is None and type(value) is Sym and not collect:
+            node = rt.prove(value, site)
         if node is None:
             if type(value) is Tensor and value.guess == 0:
                 rt.shared.observe.no_grad_fn(rt, value, site)
@@ -88,6 +90,8 @@ def backward(
                 rt.shared.observe.trained(rt, node.leaf)
         rt.shared.observe.tape_error(rt, error, roots)
         return None
+    for node in roots:
+        node.rooted = True
     note_leaves(rt, run)
     rt.shared.observe.backward(rt, run, roots)
     if create and not collect:
