@@ -1,17 +1,17 @@
 // The picture's measures, and the way of its edges.
 
-export const NODE_WIDTH = 216;
+export const NODE_WIDTH = 184;
 export const NODE_HEIGHT = 52;
 export const ROW_GAP = 30;
-export const COLUMN_PADDING = 40;
-export const COLUMN_GAP = 28;
+export const COLUMN_PADDING = 34;
+export const COLUMN_GAP = 18;
 export const HEADING = 38;
 export const MARGIN = 8;
 
 /** How far an edge goes around: further where it passes more boxes, so that several lie beside each other. */
-const BULGE = 26;
-const BULGE_MORE = 9;
-const BULGE_MOST = COLUMN_PADDING + 12;
+const BULGE = 22;
+const BULGE_MORE = 7;
+const BULGE_MOST = COLUMN_PADDING + 10;
 
 export interface Point {
   readonly x: number;

@@ -6,15 +6,15 @@ import { element, escape, fit } from './markup';
 import type { Cut, Edge, Node, Picture } from './picture';
 import type { Kind } from './relations';
 
-const TITLE_COLUMNS = 30;
-const TEXT_COLUMNS = 27;
+const TITLE_COLUMNS = 24;
+const TEXT_COLUMNS = 22;
 
 export function svg(picture: Picture, say: Say): string {
   const { width, height, columns, nodes, edges, cuts } = picture;
   return element(
     'svg',
     {
-      class: 'picture',
+      class: `picture columns-${Math.min(columns.length, 4)}`,
       viewBox: `0 0 ${width} ${height}`,
       width,
       height,
