@@ -90,3 +90,21 @@ def test_a_graph_that_grows_reaches_back(tmp_path):
         "It reaches back to line 5 in iteration 1."
     )
     assert by_column[13][0] == "Iteration 1: `total` carries no graph."
+
+
+def test_functions_that_nothing_calls():
+    text = (
+        "import torch\n"
+        "class Net(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.layer = torch.nn.Linear(2, 2)\n"
+        "    def forward(self, value):\n"
+        "        out = self.layer(value)\n"
+        "        return out.detach(), out\n"
+    )
+    spots = held(SourceFile("a.py", text), FileProvider([])).spots
+    assert [[render(each) for each in spot.told] for spot in spots[7]] == [
+        ["`out` carries a graph, built in line 7."]
+    ]
+    assert [spot.column for spot in spots[8]] == [16, 30]

@@ -15,10 +15,14 @@ import os
 import queue
 import sys
 import threading
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from loopgrad.lsp import wire
 from loopgrad.rules.deep import run_deep
+
+#: Seconds without a message after which the worker tidies up.
+PAUSE = 1.0
 
 
 class Superseded(BaseException):
@@ -46,13 +50,22 @@ class Worker:
         jobs.warm_up()
         gc.freeze()  # what is loaded by now stays
         while True:
-            message = self._messages.get()
+            message = self._next()
             if isinstance(message, wire.Setup):
                 jobs.set_up(message)
             elif isinstance(message, wire.Texts):
                 jobs.take(message)
             elif isinstance(message, wire.Run):
                 self._write(self._run(jobs, message))
+
+    def _next(self) -> Any:
+        """The next message. A pause is used to give back the memory of what was analysed before it."""
+        try:
+            return self._messages.get(timeout=PAUSE)
+        except queue.Empty:
+            gc.collect()
+            _trim()
+            return self._messages.get()
 
     def _run(self, jobs: Any, run: wire.Run) -> wire.Done:
         done = wire.Done(run.number, cancelled=True)
@@ -112,6 +125,12 @@ def _raise_in(thread: int, error: type[BaseException] | None) -> None:
     """Raises an exception in a thread at its next step of Python; None takes back one that has not come yet."""
     argument = ctypes.py_object() if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), argument)
+
+
+def _trim() -> None:
+    """Gives free memory back to the system, where the C library knows how (glibc does not by itself)."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def main() -> None:

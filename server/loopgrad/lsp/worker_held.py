@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopgrad.analysis.cuts import Cut
-from loopgrad.analysis.explore import analyse
+from loopgrad.analysis.entries import Entry
+from loopgrad.analysis.explore import Analysis, analyse, run_path
+from loopgrad.analysis.runtime import Runtime
+from loopgrad.analysis.shared import FileRecord, Shared
 from loopgrad.analysis.tape import NEVER, Node, Pass, Tensor, reachable
 from loopgrad.analysis.values import Obj, Sym, tensors_in
 from loopgrad.analysis.where import LoopRun, Parting, Site, Where, lift, loops_of
@@ -26,6 +29,8 @@ from loopgrad.source import Provider, SourceFile
 #: So many moments of a place are noted, and so many pieces of a graph asked whether a backward freed them.
 MOMENTS = 32
 PIECES = 64
+#: Steps of the functions that no program of the file comes to.
+MOST_STEPS = 15_000
 #: So many stretches of iterations, and so many calling lines, are told.
 MOST = 3
 
@@ -211,7 +216,12 @@ def held(source: SourceFile, provider: Provider) -> Held:
     notebook = source.notebook
     cell_of = (lambda line: source.place(line)[0] or 0) if notebook is not None else None
     watch = Watch()
-    run_deep(lambda: analyse(source.path, source.tree, provider, cell_of, watch))
+
+    def run() -> None:
+        analyse(source.path, source.tree, provider, cell_of, watch)
+        _run_the_rest(source, provider, watch)
+
+    run_deep(run)
     context = Context(source, provider)
     spots: dict[int, list[Spot]] = {}
     for (line, start, end_line, end), noted in watch.noted.items():
@@ -222,6 +232,28 @@ def held(source: SourceFile, provider: Provider) -> Held:
         columns = source.column(line, start), source.column(line, end)
         spots.setdefault(line, []).append(Spot(*columns, _sentences(watch.noted[key], context)))
     return Held(spots)
+
+
+def _run_the_rest(source: SourceFile, provider: Provider, watch: Watch) -> None:
+    """Runs the functions that no program of the file has come to, with arguments that are not known."""
+    shared = Shared(FileRecord(source.path, source.tree, watch), provider)
+    steps = 0
+    for entry, last_line in _functions(source.tree):
+        visited = any(entry.line < line <= last_line for line, *_ in watch.noted)
+        if not visited and steps < MOST_STEPS:
+            rt = Runtime(shared, {}, MOST_STEPS - steps)
+            run_path(rt, entry, Analysis())
+            steps += rt.steps
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[Entry, int]]:
+    """The functions and methods of a file, each as an entry point, with its last line."""
+    for node in tree.body:
+        inside = node.body if isinstance(node, ast.ClassDef) else [node]
+        for function in inside:
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                cls = node.name if isinstance(node, ast.ClassDef) else None
+                yield Entry(function.lineno, function.name, cls), function.end_lineno or function.lineno
 
 
 def _parameters(source: SourceFile, watch: Watch) -> Iterator[tuple[tuple[int, int, int], Key]]:
@@ -257,19 +289,22 @@ def _sentences(noted: Noted, context: Context) -> tuple[Message, ...]:
     told = [(site, tuple(_of_one_call(part, context))) for site, part in calls.values()]
     if len({sentences for _, sentences in told}) == 1:
         return told[0][1]
+    told.sort(key=lambda each: each[0] is None)
     return tuple(
         Message.of("lsp.held.called", where=context.line(site), text=_joined(sentences))
-        if site
-        else _joined(sentences)
+        if site is not None
+        else Message.of("lsp.held.also", text=_joined(sentences))
         for site, sentences in told[:MOST]
     )
 
 
 def _call(moment: Where) -> Site | None:
+    """Where the function that a moment is in was called; None at module level, and where it is not known."""
     link: Where | None = moment
     while link is not None:
         if link.loop is None and link.site is not None:
-            return link.site
+            # Who calls an entry point is not known.
+            return None if isinstance(link.site.node, ast.Module) else link.site
         link = link.parent
     return None
 
