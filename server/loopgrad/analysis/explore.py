@@ -1,20 +1,22 @@
 """Exploring a program: its entry points, and the paths of each.
 
 A run decides every condition that is both unknown and significant. Exploring flips those decisions, one
-path at a time and breadth first, so that few flips come first. An observation is *certain* when every path
+path at a time and breadth first, so that few flips come first; as long as every path ends before
+a backward, in an exception that is none of the tape's, late decisions come in between. An observation is *certain* when every path
 was run and each showed it, in the same iteration and at the same line, without a guess.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from . import finish
 from .entries import Entry, entries_of, never_run, run_entry
 from .observation import Observation
-from .runtime import Budget, Ended, Raised, Runtime
+from .runtime import Budget, Decision, Ended, Raised, Runtime
 from .shared import FileRecord, Shared
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
@@ -22,6 +24,10 @@ MOST_PATHS = 64
 ENOUGH_STEPS = 4_000
 MOST_STEPS = 15_000
 FILE_STEPS = 60_000
+
+
+#: The exceptions of a path on which an attribute or an argument was missing.
+_MISSING = ("AttributeError", "TypeError")
 
 
 class Seen:
@@ -94,16 +100,17 @@ def analyse(
 
 def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     """Run the paths of one entry point and judge what they saw together. False where none came to its end."""
-    queue: list[dict[Any, bool]] = [{}]
+    queue: deque[dict[Any, bool]] = deque([{}])
     seen: dict[tuple, Seen] = {}
     complete = 0
     cut = open_loops = ended = False
+    failing = True
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
-        assign = queue.pop(0)
+        assign = queue.popleft()
         rt = Runtime(shared, assign, MOST_STEPS)
         whole = run_path(rt, entry, analysis)
-        ended = ended or not rt.failed
+        ended = ended or rt.failed not in _MISSING
         # A call that was cut short is a guess of what it would have done.
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
@@ -111,11 +118,17 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
         analysis.trained |= finish.trained_names(rt)
-        base = dict(assign)
-        for decision in rt.trace:
-            if decision.flip and len(queue) < MOST_PATHS:
-                queue.append({**base, decision.key: not decision.choice})
-            base[decision.key] = decision.choice
+        flips = flipped(assign, rt.trace)
+        if failing and rt.failed and not rt.passes:
+            # Working code does not fail: what it needs is the other side of a late decision, or of an early one.
+            queue.extend(flips[-1 - k // 2] if k % 2 == 0 else flips[k // 2] for k in range(len(flips)))
+        elif failing:
+            failing = False
+            queue.extendleft(reversed(flips))
+        else:
+            queue.extend(flips)
+        while len(queue) > MOST_PATHS:
+            queue.pop()
         if not whole and complete >= 3:
             break
     analysis.paths += complete
@@ -155,6 +168,17 @@ def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tupl
     return {key for key, claim in claims.items() if key in again and again[key].marks == claim.marks}
 
 
+def flipped(assign: dict[Any, bool], trace: list[Decision]) -> list[dict[Any, bool]]:
+    """For each decision of a path, what was decided before it and the other side of it."""
+    base = dict(assign)
+    flips = []
+    for decision in trace:
+        if decision.flip:
+            flips.append({**base, decision.key: not decision.choice})
+        base[decision.key] = decision.choice
+    return flips
+
+
 def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
     """One finding a cause: an exception before the silent passes that lead up to it, these before growth."""
 
@@ -183,9 +207,9 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
         if observation is not None:
             rt.seen.append(observation)
         else:
-            rt.failed = error.kind in ("AttributeError", "TypeError")
             if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
                 analysis.fails.add(error.kind)
+            rt.failed = error.kind
     except Ended:
         pass
     except Budget as spent:

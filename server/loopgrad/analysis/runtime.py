@@ -176,8 +176,8 @@ class Runtime:
         #: The arguments of the calls that run, by function: what calls itself is told by them.
         self.active: dict[int, list[list]] = {}
         self.error: Raised | None = None
-        #: Whether an attribute or an argument that is missing ended the run.
-        self.failed = False
+        #: The kind of the exception that ended the path, where it is none of the tape's.
+        self.failed = ""
         #: Only the definitions of a module ran: a global that is missing may be there in a real run.
         self.lenient = False
 

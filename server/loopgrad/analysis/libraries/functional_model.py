@@ -120,12 +120,10 @@ def _singledispatch(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
             from ..lower.expressions import lower
             from ..runtime import Frame
 
-            scope = a[0].code.scope
-            cls = (
-                lower(first, scope)(Frame(rt_, scope.file, a[0].globals, {}, a[0].outer, None))
-                if first is not None
-                else None
-            )
+            scope, frame = a[0].code.scope, a[0].outer
+            if frame is None or scope.kind != "function":
+                frame = Frame(rt_, scope.file, a[0].globals, {}, frame, None)
+            cls = lower(first, scope)(frame) if first is not None else None
             table.append((cls, a[0]))
             return a[0]
 

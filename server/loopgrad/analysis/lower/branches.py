@@ -36,6 +36,14 @@ def leaves(body: list[ast.stmt]) -> bool:
     return False
 
 
+def fails(body: list[ast.stmt]) -> bool:
+    """Whether a block always ends in an exception: working code takes the other side."""
+    if not body:
+        return False
+    last = body[-1]
+    return isinstance(last, ast.Raise) or isinstance(last, ast.If) and fails(last.body) and fails(last.orelse)
+
+
 def ends_loop(body: list[ast.stmt]) -> bool:
     last = body[-1]
     if isinstance(last, (ast.Break, ast.Raise)):
@@ -69,9 +77,12 @@ def lower_if(node: ast.If, scope: Scope) -> Run:
     body_leaves, else_leaves = leaves(node.body), leaves(node.orelse)
     hint: bool | None = None
     flip = True
-    if body_leaves != else_leaves:
+    if fails(node.body) != fails(node.orelse):
+        hint = fails(node.orelse)
+    elif body_leaves != else_leaves:
         hint = not body_leaves
         # A side that only ends the loop or fails is a shorter run of the same loop, not another program.
+    if body_leaves != else_leaves:
         flip = not ends_loop(node.body if body_leaves else node.orelse)
     mark = id(node)
 

@@ -40,6 +40,9 @@ def item(rt: Any, obj: Any, key: Any, site: Site) -> Any:
         method = obj.cls.find("__getitem__")
         if method is not MISSING:
             return rt.shared.calls.call(rt, Bound(method, obj), [key], {}, site)
+        missing = obj.cls.find("__missing__")
+        if missing is not MISSING and type(obj.data) is LDict and type(key) in CONST and key not in obj.data:
+            return rt.shared.calls.call(rt, Bound(missing, obj), [key], {}, site)
         if obj.data is not None and not isinstance(obj.data, (Tensor, Obj)):
             return item(rt, obj.data, key, site)
         return rt.fresh(site)

@@ -323,7 +323,8 @@ def _identity(rt: Any, op: str, a: Any, b: Any) -> Any:
 def _containers(rt: Any, op: str, fn: Any, a: Any, b: Any, site: Site) -> Any:
     ta, tb = type(a), type(b)
     if ta is LSet and tb is LSet and not (a.open or b.open):
-        return fn(set(a), set(b))
+        answer = fn(set(a), set(b))
+        return answer if all(map(concrete, (*a, *b))) else rt.fresh(site, "compare")
     if ta is LDict and tb is LDict and op in ("eq", "ne"):
         if a.open or b.open:
             return rt.fresh(site, "compare")

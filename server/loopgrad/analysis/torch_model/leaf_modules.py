@@ -12,6 +12,8 @@ from ..where import Site
 from . import tensors
 from .nn import MODULE, _init, own_parameters, parameter
 
+#: Fills the parameters anew under ``no_grad``.
+_RESET = Native("reset_parameters", lambda rt, site, args, kwargs: None)
 _CLASSES: dict[str, Class] = {}
 
 
@@ -29,6 +31,7 @@ def leaf_class(name: str) -> Class | None:
     cls.ns["forward"] = Native(
         "forward", lambda rt, site, args, kwargs: _leaf_forward(rt, site, args, kwargs, name)
     )
+    cls.ns["reset_parameters"] = _RESET
     _CLASSES[name] = cls
     return cls
 

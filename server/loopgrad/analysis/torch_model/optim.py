@@ -29,7 +29,7 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     plain: list[Any] = []
     for item in items:
         if type(item) is LDict:
-            group = LDict(item)
+            group = LDict(item, open=True)  # the defaults are there too
             inner = item.get("params")
             values, open_ = (
                 ([inner], False) if type(inner) is Tensor else rt.shared.objects.listed(rt, inner, site)
@@ -45,7 +45,10 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     if plain or more or not groups:
         groups.insert(
             0,
-            LDict({"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))}),
+            LDict(
+                {"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))},
+                True,
+            ),
         )
     defaults = arg(args, kwargs, 2, "defaults")
     for group in groups:
