@@ -42,6 +42,26 @@ class Seen:
         self.marks: set[tuple] = set()
 
 
+class Path:
+    """A path to run: what another one assumed and decided up to decision ``k``, and the other side of that one."""
+
+    __slots__ = ("base", "k", "trace")
+
+    def __init__(self, base: dict[Any, bool], trace: list[Decision], k: int) -> None:
+        self.base = base
+        self.trace = trace
+        self.k = k
+
+    def assign(self) -> dict[Any, bool]:
+        """The conditions that it takes for given."""
+        found = dict(self.base)
+        if self.k >= 0:
+            found.update((decision.key, decision.choice) for decision in self.trace[: self.k])
+            flipped = self.trace[self.k]
+            found[flipped.key] = not flipped.choice
+        return found
+
+
 class Verdict:
     """An observation with its certainty."""
 
@@ -100,14 +120,14 @@ def analyse(
 
 def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     """Run the paths of one entry point and judge what they saw together. False where none came to its end."""
-    queue: deque[dict[Any, bool]] = deque([{}])
+    queue: deque[Path] = deque([Path({}, [], -1)])
     seen: dict[tuple, Seen] = {}
     complete = 0
     cut = open_loops = ended = False
     failing = True
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
-        assign = queue.popleft()
+        assign = queue.popleft().assign()
         rt = Runtime(shared, assign, MOST_STEPS)
         whole = run_path(rt, entry, analysis)
         ended = ended or rt.failed not in _MISSING
@@ -168,15 +188,9 @@ def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tupl
     return {key for key, claim in claims.items() if key in again and again[key].marks == claim.marks}
 
 
-def flipped(assign: dict[Any, bool], trace: list[Decision]) -> list[dict[Any, bool]]:
-    """For each decision of a path, what was decided before it and the other side of it."""
-    base = dict(assign)
-    flips = []
-    for decision in trace:
-        if decision.flip:
-            flips.append({**base, decision.key: not decision.choice})
-        base[decision.key] = decision.choice
-    return flips
+def flipped(assign: dict[Any, bool], trace: list[Decision]) -> list[Path]:
+    """The paths that take the other side of one decision of a path."""
+    return [Path(assign, trace, k) for k, decision in enumerate(trace) if decision.flip]
 
 
 def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:

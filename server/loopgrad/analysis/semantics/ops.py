@@ -91,6 +91,8 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
     if tb is Sym:
         b = rt.resolve(b)
         tb = type(b)
+    if ta is Obj and tb is Tensor and a.cls.find(_DUNDER.get(op, "")) is not MISSING:
+        return _user(rt, op, a, b, site)
     if ta is Tensor or tb is Tensor:
         return rt.shared.tensors.binary(rt, op, a, b, site)
     if (ta is Sym and a.node is not None) or (tb is Sym and b.node is not None):

@@ -102,7 +102,7 @@ def _leaf_forward(rt: Any, site: Site, args: list, kwargs: dict, name: str) -> A
     profile = info.eval if mode is False else info.train
     if "Dropout" in name and obj.attrs.get("p") == 0:
         return args[1] if len(args) > 1 else rt.fresh(site)
-    if name == "LSTMCell" and len(args) + len(kwargs) > 2:
+    if name == "LSTMCell" and arg(args, kwargs, 2, "hx") is not None:
         return _lstm_cell(rt, site, obj, args, kwargs)
     inputs = [n for n in profile.args if n not in ("params", "buffers")]
     bound_inputs = tensors.bind(_Names(tuple(inputs)), args[1:], kwargs)
