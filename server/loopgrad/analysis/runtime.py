@@ -126,6 +126,8 @@ class Runtime:
         self.inference = False
         self.where = Where(None, None)
         self.steps = 0
+        #: Tensor operations and calls out of reach: what a step costs besides itself.
+        self.work = 0
         self.limit = limit
         self.depth = 0
         self.seq = 0

@@ -15,20 +15,46 @@ from ..tape import Tensor
 from ..values import MISSING, LDict, LList, LSet, Obj, Sym, hashable
 from ..where import LoopRun, Where
 from .expressions import lower
+from .nodes import walk_all
 from .scope import Scope, bind
 from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target
 from .trips import Plan
 
 
-def assigned_numbers(body: list[ast.stmt]) -> list[str]:
-    """The plain names that a loop body assigns: counters among them are unknown once a loop is cut."""
-    names: set[str] = set()
-    for stmt in body:
-        for node in ast.walk(stmt):
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                names.add(node.target.id)
-    return sorted(names)
+_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+
+
+def changed_names(body: list[ast.stmt]) -> tuple[list[str], list[str]]:
+    """The plain names that a loop body counts with, and those of containers that it fills.
+
+    Counters among the first are unknown once a loop is cut; the second may then hold more.
+    """
+    counted: set[str] = set()
+    filled: set[str] = set()
+    for node in walk_all(body):
+        kind = type(node)
+        if kind is ast.AugAssign:
+            if type(node.target) is ast.Name:
+                counted.add(node.target.id)
+        elif kind is ast.Call:
+            fn = node.func
+            if type(fn) is ast.Attribute and fn.attr in _FILLS and type(fn.value) is ast.Name:
+                filled.add(fn.value.id)
+        elif kind is ast.Subscript and type(node.ctx) is ast.Store and type(node.value) is ast.Name:
+            filled.add(node.value.id)
+    return sorted(counted), sorted(filled)
+
+
+def opened(f: Frame, names: list[str]) -> None:
+    """After a cut loop that recorded nothing, the containers that it filled hold more than is seen."""
+    for name in names:
+        value = f.vars.get(name, MISSING)
+        if value is MISSING:
+            value = f.globals.get(name, MISSING)
+        if type(value) in (LList, LDict, LSet) and not value.open:
+            f.rt.note_slot(value, "open")
+            value.open = True
 
 
 def forget(f: Frame, names: list[str], before: dict[str, Any], site: Any) -> None:
@@ -61,7 +87,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
     body = block(node.body, scope)
     orelse = block(node.orelse, scope) if node.orelse else None
     site, iter_site = scope.site(node), scope.site(node.iter)
-    counters = assigned_numbers(node.body)
+    counters, filled = changed_names(node.body)
 
     def run(f: Frame) -> Any:
         rt = f.rt
@@ -103,8 +129,10 @@ def lower_for(node: Any, scope: Scope) -> Run:
         finally:
             rt.loops.pop()
             rt.where = parent
-        if cut and counters:
+        if cut:
             forget(f, counters, before, site)
+            if rt.seq == plan.seq:
+                opened(f, filled)
         if orelse is not None:
             return orelse(f)
         return None
@@ -120,7 +148,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
     orelse = block(node.orelse, scope) if node.orelse else None
     site, test_site = scope.site(node), scope.site(node.test)
     endless = isinstance(node.test, ast.Constant)
-    counters = assigned_numbers(node.body)
+    counters, filled = changed_names(node.body)
 
     def run(f: Frame) -> Any:
         rt = f.rt
@@ -156,8 +184,10 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
         finally:
             rt.loops.pop()
             rt.where = parent
-        if cut and counters:
+        if cut:
             forget(f, counters, before, site)
+            if rt.seq == plan.seq:
+                opened(f, filled)
         if orelse is not None and not broke:
             return orelse(f)
         return None

@@ -13,9 +13,9 @@ from typing import Any
 UNKNOWN_TRIPS = (4, 4, 3, 2)
 #: A loop of known length runs in full up to this many iterations, by depth.
 FULL_TRIPS = (8, 8, 8, 6, 4)
-#: A loop that records nothing runs on up to here, or until it has cost so many steps.
+#: A loop that records nothing runs on up to here, and while it has cost little (in steps and library calls).
 LIGHT_TRIPS = 256
-LIGHT_STEPS = 1_500
+LIGHT_WORK = 512
 #: Turns up to here are run up to; those above are jumped to, where the elements can be had in any order.
 NEAR = 12
 #: A predicate ``i % n == k`` with ``n`` up to here is run through several times.
@@ -36,7 +36,7 @@ def through(turn: Turn) -> int:
 class Plan:
     """Which iterations of a loop to execute."""
 
-    __slots__ = ("base", "began", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
+    __slots__ = ("base", "begun", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Plan:
         self.random = random
         self.jumps: list[int] | None = None
         self.seq = rt.seq
-        self.began = rt.steps
+        self.begun = rt.steps + rt.work
         self.seen = dict(rt.turns)
 
     def _turned(self) -> list[Turn]:
@@ -70,12 +70,19 @@ class Plan:
             return []
         return [turn for turn, count in self.rt.turns.items() if count > self.seen.get(turn, 0)]
 
+    def light(self) -> bool:
+        """Whether the loop has recorded nothing so far, for little."""
+        rt = self.rt
+        if rt.seq != self.seq or rt.trying:
+            return False
+        return rt.prints is not None or rt.steps + rt.work - self.begun < LIGHT_WORK
+
     def most(self, known: bool | None, endless: bool) -> int:
         """How often a ``while`` runs whose test is true for sure (or unknown, None; ``endless``: ``while True``)."""
         if known is None:
             return self.base
         rt = self.rt
-        if rt.seq == self.seq and not rt.trying and rt.steps - self.began < LIGHT_STEPS:
+        if self.light():
             return LIGHT_TRIPS
         usual = self.base if endless else self.full
         return max([usual, *(through(turn) for turn in self._turned() if turn[1] <= NEAR)])
@@ -88,9 +95,8 @@ class Plan:
         if following < self.base:
             return following
         rt = self.rt
-        if rt.seq == self.seq and rt.trying == 0 and (length is not None or self.finite):
-            light = following < LIGHT_TRIPS and rt.steps - self.began < LIGHT_STEPS
-            return following if light else None
+        if (length is not None or self.finite) and self.light():
+            return following if following < LIGHT_TRIPS else None
         if self.jumps is None:
             turned = self._turned()
             near = max((through(t) for t in turned if t[1] <= (SMALL if self.random else NEAR)), default=0)

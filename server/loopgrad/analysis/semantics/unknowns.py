@@ -127,6 +127,7 @@ def last_name(key: Any) -> str:
 
 def call(rt: Any, fn: Sym, args: list, kwargs: dict[str, Any], site: Site) -> Any:
     """A call out of reach."""
+    rt.work += 1
     name = last_name(fn.key)
     special = rt.shared.libraries.call(rt, fn, name, args, kwargs, site)
     if special is not NotImplemented:

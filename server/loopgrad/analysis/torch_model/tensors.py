@@ -71,6 +71,7 @@ def run_profile(
     length: int | None = None,
 ) -> Any:
     """Record one operation by its profile. ``bound`` are the values of ``profile.args`` (or None)."""
+    rt.work += 1
     first = next((b for b in bound if type(b) is Tensor), None)
     if profile.graph == "no":
         made = graphless(rt, site)
