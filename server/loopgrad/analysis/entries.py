@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from .lower.nodes import walk
 from .runtime import Frame, Raised, Runtime
 from .semantics.modules import execute
 from .torch_model import nn
@@ -36,7 +37,7 @@ class Entry:
 def used_names(tree: ast.Module) -> set[str]:
     """Names that the file refers to: called, passed, or read as an attribute."""
     names: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             names.add(node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
@@ -48,7 +49,7 @@ def used_names(tree: ast.Module) -> set[str]:
 
 def interesting(node: ast.AST) -> bool:
     """Whether a function could show anything alone: it runs a backward, or loops."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, (ast.For, ast.While)):
             return True
         if isinstance(inner, ast.Attribute) and inner.attr in _BACKWARDS:
@@ -123,7 +124,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     if type(func) is not Func:
         return
     body = func.code.node
-    loops = any(isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in ast.walk(body))
+    loops = any(isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body))
     repeat = type(target) is Bound and _has_backward(body) and not loops
     if not repeat:
         call_unknown(rt, target, site, entry.without_none)
@@ -140,7 +141,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
 
 
 def _has_backward(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr in _BACKWARDS for n in ast.walk(node))
+    return any(isinstance(n, ast.Attribute) and n.attr in _BACKWARDS for n in walk(node))
 
 
 def define_only(rt: Runtime, record: Any, module: UserModule) -> None:
@@ -212,7 +213,7 @@ def unknown_parameter(rt: Runtime, func: Func, name: str) -> Sym:
 
 def used_as_module(body: ast.AST, name: str) -> bool:
     """Whether a function uses a parameter unmistakably as a module (``model.parameters()``)."""
-    for node in ast.walk(body):
+    for node in walk(body):
         if (
             isinstance(node, ast.Attribute)
             and node.attr in _MODULE_USES

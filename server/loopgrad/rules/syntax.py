@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from loopgrad.analysis.lower.nodes import children, walk
+
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 Loop = (ast.For, ast.AsyncFor, ast.While)
 Block: TypeAlias = "list[ast.stmt]"
@@ -22,9 +24,10 @@ class Tree:
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self._parents: dict[int, ast.AST] = {}
-        for node in ast.walk(tree):
-            for child in ast.iter_child_nodes(node):
-                self._parents[id(child)] = node
+        parents = self._parents
+        for node in walk(tree):
+            for child in children(node):
+                parents[id(child)] = node
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self._parents.get(id(node))

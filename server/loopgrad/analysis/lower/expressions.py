@@ -13,6 +13,7 @@ from typing import Any
 
 from ..runtime import CONST, Budget, Frame, Raised
 from ..values import MISSING, Func, Obj, Sym
+from .nodes import walk
 from .scope import Scope, text_of
 
 Eval = Callable[[Frame], Any]
@@ -188,7 +189,7 @@ def _unary(node: ast.UnaryOp, scope: Scope) -> Eval:
 
 def calls_inside(node: ast.AST) -> bool:
     """Whether evaluating this could have an effect: it calls something that is not plainly a question."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.Call):
             fn = inner.func
             name = fn.id if isinstance(fn, ast.Name) else fn.attr if isinstance(fn, ast.Attribute) else ""

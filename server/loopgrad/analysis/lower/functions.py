@@ -9,6 +9,7 @@ from typing import Any
 from ..runtime import Frame, Raised
 from ..values import MORE, Class, Func, LDict, Obj
 from ..where import Site
+from .nodes import walk_all
 from .scope import Scope, bind, has_yield
 
 
@@ -37,7 +38,7 @@ class Code:
         a: ast.arguments = node.args
         self.params = [p.arg for p in [*a.posonlyargs, *a.args]]
         self.args = a
-        self.is_gen = not isinstance(node, ast.Lambda) and has_yield(node.body)
+        self.is_gen = False
         self.run: Callable[[Frame], Any] | None = None
         self.gen: Callable[[Frame], Any] | None = None
         self.site = Site(scope.file, node, node, scope.name)
@@ -48,6 +49,7 @@ class Code:
         from .statements import block, gen_block
 
         body = self.node.body
+        self.is_gen = not isinstance(self.node, ast.Lambda) and has_yield(body)
         inner = Scope("function", self.name, self.scope.file, self.scope)
         inner = bind(inner, [body] if isinstance(self.node, ast.Lambda) else body, self.args)
         self.captured = (
@@ -73,17 +75,11 @@ def names_inside(body: list[Any]) -> set[str]:
 
     Inner functions are lowered at their first call, which may come after this one has returned.
     """
-    names: set[str] = set()
-    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
-    while stack:
-        node, inner = stack.pop()
-        if inner and isinstance(node, ast.Name):
-            names.add(node.id)
-        inside = inner or isinstance(
-            node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
-        )
-        stack.extend((child, inside) for child in ast.iter_child_nodes(node))
-    return names
+    outlive = [node for node in walk_all(body) if type(node) in _OUTLIVE]
+    return {node.id for node in walk_all(outlive) if type(node) is ast.Name} if outlive else set()
+
+
+_OUTLIVE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef})
 
 
 def lower_function(node: Any, scope: Scope) -> Callable[[Frame], Any]:

@@ -21,7 +21,6 @@ from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target
 from .trips import Plan
 
-
 _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
 

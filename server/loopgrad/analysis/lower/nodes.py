@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
 
 #: Fields that hold no node, or only an operator or a context.
 _PLAIN = frozenset(
@@ -28,9 +29,9 @@ class _Fields(dict[type, tuple[str, ...]]):
 _FIELDS = _Fields()
 
 
-def children(node: ast.AST) -> list[ast.AST]:
+def children(node: ast.AST) -> list[Any]:
     """The nodes directly inside of a node, in the order of its fields."""
-    found: list[ast.AST] = []
+    found: list[Any] = []
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
@@ -40,9 +41,9 @@ def children(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def walk_all(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+def walk_all(nodes: Iterable[ast.AST]) -> list[Any]:
     """The nodes and everything inside of them, by levels."""
-    found = list(nodes)
+    found: list[Any] = list(nodes)
     fields = _FIELDS
     for node in found:
         for name in fields[type(node)]:
@@ -54,6 +55,6 @@ def walk_all(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     return found
 
 
-def walk(node: ast.AST) -> list[ast.AST]:
+def walk(node: ast.AST) -> list[Any]:
     """A node and everything inside of it, by levels as ``ast.walk`` gives them."""
     return walk_all((node,))

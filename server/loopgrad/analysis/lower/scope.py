@@ -6,8 +6,7 @@ import ast
 from typing import Any
 
 from ..where import Site
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+from .nodes import children, walk
 
 
 class Scope:
@@ -61,73 +60,52 @@ class Scope:
         return ("global", 0)
 
 
-class _Binder(ast.NodeVisitor):
-    """Collects the names that one body binds, without entering functions and classes inside it."""
+#: What has a scope of its own; its body binds nothing here.
+_COMPREHENSIONS = frozenset({ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp})
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+#: What binds a name that is no ``Name`` node, by the field that holds it.
+_BINDERS: dict[type, str] = {
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
 
-    def __init__(self, scope: Scope) -> None:
-        self.scope = scope
 
-    def visit_Name(self, node: ast.Name) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self.scope.locals.add(node.id)
-
-    def _define(self, node: Any) -> None:
-        self.scope.locals.add(node.name)
-        for decorator in node.decorator_list:
-            self.visit(decorator)
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _define
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass
-
-    def _comprehension(self, node: Any) -> None:
-        # Only a walrus binds outside of a comprehension; its own targets are its own.
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.NamedExpr):
-                self.scope.locals.add(inner.target.id)
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def visit_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            self.scope.locals.add(alias.asname or alias.name.split(".")[0])
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        for alias in node.names:
-            self.scope.locals.add(alias.asname or alias.name)
-
-    def visit_Global(self, node: ast.Global) -> None:
-        self.scope.globals.update(node.names)
-
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self.scope.nonlocals.update(node.names)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name:
-            self.scope.locals.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchAs(self, node: ast.MatchAs) -> None:
-        if node.name:
-            self.scope.locals.add(node.name)
-        self.generic_visit(node)
-
-    def visit_MatchStar(self, node: ast.MatchStar) -> None:
-        if node.name:
-            self.scope.locals.add(node.name)
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        if node.rest:
-            self.scope.locals.add(node.rest)
-        self.generic_visit(node)
+def _bind_names(scope: Scope, body: list[Any]) -> None:
+    """Collect the names that one body binds, without entering functions and classes inside it."""
+    bound = scope.locals
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Load:
+                bound.add(node.id)
+        elif kind in _DEFINITIONS:
+            bound.add(node.name)
+            stack.extend(node.decorator_list)
+        elif kind in _COMPREHENSIONS:
+            # Only a walrus binds outside of a comprehension; its own targets are its own.
+            bound.update(inner.target.id for inner in walk(node) if type(inner) is ast.NamedExpr)
+        elif kind is ast.Import or kind is ast.ImportFrom:
+            for alias in node.names:
+                name = alias.asname or alias.name
+                bound.add(name.split(".")[0] if kind is ast.Import and not alias.asname else name)
+        elif kind is ast.Global:
+            scope.globals.update(node.names)
+        elif kind is ast.Nonlocal:
+            scope.nonlocals.update(node.names)
+        elif kind is not ast.Lambda:
+            field = _BINDERS.get(kind)
+            if field is not None and getattr(node, field):
+                bound.add(getattr(node, field))
+            stack.extend(children(node))
 
 
 def bind(scope: Scope, body: list[ast.stmt] | list[ast.expr], args: ast.arguments | None) -> Scope:
     """Fill a scope with the names its body binds."""
-    binder = _Binder(scope)
-    for node in body:
-        binder.visit(node)
+    _bind_names(scope, body)
     if args is not None:
         for arg in [*args.posonlyargs, *args.args, *args.kwonlyargs]:
             scope.locals.add(arg.arg)
@@ -141,14 +119,14 @@ def bind(scope: Scope, body: list[ast.stmt] | list[ast.expr], args: ast.argument
 
 def has_yield(body: list[ast.stmt]) -> bool:
     """Whether a body yields itself (functions inside it do not count)."""
-    stack: list[ast.AST] = list(body)
+    stack: list[Any] = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        kind = type(node)
+        if kind is ast.Yield or kind is ast.YieldFrom:
             return True
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            continue
-        stack.extend(ast.iter_child_nodes(node))
+        if kind not in _DEFINITIONS and kind is not ast.Lambda:
+            stack.extend(children(node))
     return False
 
 

@@ -81,7 +81,6 @@ class Plan:
         """How often a ``while`` runs whose test is true for sure (or unknown, None; ``endless``: ``while True``)."""
         if known is None:
             return self.base
-        rt = self.rt
         if self.light():
             return LIGHT_TRIPS
         usual = self.base if endless else self.full
@@ -94,7 +93,6 @@ class Plan:
             return following
         if following < self.base:
             return following
-        rt = self.rt
         if (length is not None or self.finite) and self.light():
             return following if following < LIGHT_TRIPS else None
         if self.jumps is None:
