@@ -40,7 +40,14 @@ class Confirm:
         self.status = 0
         self.stdout = self.stderr = ""
 
-    def start(self, script: Path | str, *options: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+    def start(
+        self,
+        script: Path | str,
+        *options: str,
+        cwd: Path | None = None,
+        stdin: int | None = None,
+        **variables: str,
+    ) -> subprocess.Popen[str]:
         paths = os.pathsep.join([str(ROOT / "server"), os.environ.get("PYTHONPATH", "")])
         env = {
             **os.environ,
@@ -49,9 +56,12 @@ class Confirm:
             "TMPDIR": str(self.temporary),
             "OMP_NUM_THREADS": "1",
             "VIRTUAL_ENV": sys.prefix,
+            **variables,
         }
+        env.pop("XDG_RUNTIME_DIR", None)
         return subprocess.Popen(
             [sys.executable, "-m", "loopgrad", "confirm", str(script), "--output-format", "json", *options],
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -59,23 +69,29 @@ class Confirm:
             env=env,
         )
 
-    def __call__(self, script: Path | str, *options: str, cwd: Path | None = None) -> dict[str, Any]:
-        process = self.start(script, *options, cwd=cwd)
+    def __call__(
+        self, script: Path | str, *options: str, cwd: Path | None = None, **variables: str
+    ) -> dict[str, Any]:
+        process = self.start(script, *options, cwd=cwd, **variables)
         self.stdout, self.stderr = process.communicate(timeout=150)
         self.status = process.returncode
         document: dict[str, Any] = json.loads(self.stdout) if self.stdout.strip() else {}
         return document
 
-    def left(self) -> list[str]:
-        """Processes with the mark, as command lines."""
+    def processes(self) -> list[tuple[int, str]]:
+        """Processes with the mark that have not ended, with their command lines."""
         found = []
         for entry in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (entry / "environ").read_bytes():
-                    found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                    command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found.append((int(entry.name), command))
             except OSError:
                 continue
         return found
+
+    def left(self) -> list[str]:
+        return [command for _, command in self.processes()]
 
 
 @pytest.fixture

@@ -282,3 +282,55 @@ def test_host_killed(confirm: Confirm, write: Write) -> None:
     deadline = time.monotonic() + 5
     while confirm.left() and time.monotonic() < deadline:
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("cut, outcome", [("", "second-backward"), (".detach()", None)])
+def test_closures_of_an_optimizer(confirm: Confirm, write: Write, cut: str, outcome: str | None) -> None:
+    """LBFGS calls its closure many times in one step: they are no iterations of training."""
+    script = write(f"""
+        import torch
+        net = torch.nn.Linear(3, 3)
+        opt = torch.optim.LBFGS(net.parameters(), max_iter=5)
+        x = torch.randn(8, 3)
+        outside = (net(x) * 2){cut}
+
+        def closure():
+            opt.zero_grad()
+            loss = (net(x) - outside - 1).pow(2).mean()
+            loss.backward()
+            return loss
+
+        for i in range(6):
+            opt.step(closure)
+        """)
+    document = confirm(script)
+    assert document["outcome"] == outcome, document["reason"]
+    if outcome is None:
+        assert (document["verdict"], document["steps"]) == ("clean", 6)
+    else:  # in the first step, by the closure's second call
+        assert document["iteration"] == 1 and document["carriers"][0]["name"] == "outside"
+
+
+def test_a_loop_within_a_library_that_steps_by_closures(confirm: Confirm, write: Write) -> None:
+    """As Lightning's: each step of the optimizer runs the user's training step in a closure."""
+    library = write(
+        "def fit(step, optimizer):\n    for _ in range(1000):\n        optimizer.step(step)\n",
+        "lib/site-packages/library.py",
+    )
+    text = f"""
+        import sys
+        sys.path.append({str(library.parent)!r})
+        import torch, library
+        net = torch.nn.Linear(3, 3)
+        state = {{"h": torch.zeros(2, 3)}}
+        def step():
+            state["h"] = net(state["h"] CUT).tanh()
+            loss = state["h"].sum()
+            loss.backward()
+            return loss
+        library.fit(step, torch.optim.SGD(net.parameters(), lr=0.1))
+        """
+    document = confirm(write(text.replace(" CUT", "")))
+    assert (document["outcome"], document["iteration"]) == ("second-backward", 2)
+    document = confirm(write(text.replace(" CUT", ".detach()")))
+    assert document["verdict"] == "clean" and document["steps"] <= 9

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -99,3 +102,65 @@ def test_examples_with_fix(confirm: Confirm, name: str) -> None:
     assert fixed["verdict"] == "clean" and fixed["proven"] and fixed["first_loss_equal"]
     assert fixed["still_trained"] and fixed["no_longer_trained"] == []
     assert script.read_bytes() == before
+
+
+def test_events_a_line(confirm: Confirm, write: Write) -> None:
+    """Standard output is the client's, line by line; the script prints on standard error."""
+    script = write("print('from the script')\n" + BUG)
+    process = confirm.start(script, "--with-fix", "--output-format", "jsonl")
+    out, err = process.communicate(timeout=150)
+    events = [json.loads(line) for line in out.splitlines()]
+    names = [event["event"] for event in events]
+    assert process.returncode == 0, out
+    assert "from the script" in err and "from the script" not in out
+    second = names.index("start", 1)
+    assert names[:4] == ["start", "loaded", "device", "step"]
+    assert names.index("fault") < names.index("check") < second and names[-1] == "result"
+    assert [event["phase"] for event in events if event["event"] == "start"] == ["run", "fixed-run"]
+    assert events[names.index("fault")] == {
+        "event": "fault", "outcome": "second-backward", "iteration": 2, "path": str(script), "line": 10,
+    }  # fmt: skip
+    result = events[-1]
+    assert result["verdict"] == "confirmed" and result["fixed"]["proven"]
+    assert result["fixed"]["graph_nodes"] and result["fixed"]["first_loss_tolerance"] == 0
+
+
+def test_closed_input_cancels(confirm: Confirm, write: Write) -> None:
+    script = write(
+        "import multiprocessing, time\n"
+        "multiprocessing.get_context('fork').Process(target=time.sleep, args=(100,)).start()\n"
+        "print('here', flush=True)\ntime.sleep(100)\n"
+    )
+    options = ("--output-format", "jsonl", "--cancel-on-eof")
+    process = confirm.start(script, *options, stdin=subprocess.PIPE)
+    assert process.stderr is not None and process.stdin is not None
+    process.stderr.readline()
+    process.stdin.close()
+    process.stdin = None
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    result = json.loads(out.splitlines()[-1])
+    assert result["verdict"] == "inconclusive" and "cancelled" in result["reason"]
+
+
+def test_refuted_finding_and_its_report(confirm: Confirm, write: Write, tmp_path: Path) -> None:
+    """A certain finding that the run does not bear out: here torch itself is another one than the check knows."""
+    patch = tmp_path / "site" / "sitecustomize.py"
+    patch.parent.mkdir()
+    patch.write_text(
+        "import torch\ntanh = torch.Tensor.tanh\n"
+        "torch.Tensor.tanh = lambda self: tanh(self).detach().requires_grad_()\n"
+    )
+    script = write("def unused():\n    pass\n" + BUG.replace("    opt.step()", ""))
+    report = tmp_path / "report.py"
+    paths = os.pathsep.join([str(patch.parent), str(ROOT / "server")])
+    document = confirm(script, "--report", str(report), PYTHONPATH=paths)
+    assert document["verdict"] == "clean", document["reason"]
+    [found] = [item for item in document["findings"] if item["code"] == "LG101"]
+    assert (found["certainty"], found["status"]) == ("certain", "refuted")
+    assert found["report"] == report.read_text()
+    assert "torch " + document["torch"] in found["report"] and "unused" not in found["report"]
+    report.unlink()
+    document = confirm(script, "--report", str(report))
+    assert document["verdict"] == "confirmed" and not report.exists()
+    assert "nothing to report" in confirm.stderr

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from loopgrad.confirm import minimal
 from loopgrad.confirm.proof import compare
 from loopgrad.confirm.static import status_of
 from loopgrad.confirm.stores import Stores
@@ -127,40 +128,138 @@ def test_stores(tmp_path: Path) -> None:
     assert line("nothing") is None
 
 
-def finding(outcome: str, line: int) -> Finding:
+def finding(path: Path, outcome: str, line: int, iteration: int | None = None) -> Finding:
     where = Range(line, 1, line, 9)
-    return Finding("LG101", "x", "error", "certain", outcome, Message.of("x"), "/a.py", where)
+    return Finding(
+        "LG101", "x", "error", "certain", outcome, Message.of("x"), str(path), where, iteration=iteration
+    )
 
 
-def test_findings_against_a_run() -> None:
+def test_findings_against_a_run(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\nb = 2\nc = (\n    3\n)\nd = 4\n")
     reason = Message.of("confirm.reason.unknown")
-    seen = Verdict("confirmed", reason, "second-backward", built_at=("/a.py", 3))
-    assert status_of(finding("second-backward", 3), seen) == "confirmed"
-    assert status_of(finding("second-backward", 4), seen) == "not reached"
-    assert status_of(finding("grows", 3), seen) == "not reached"
-    clean = Verdict("clean", reason, complete=True)
-    assert status_of(finding("grows", 3), clean) == "refuted"
-    clean.redirected = True
-    assert status_of(finding("grows", 3), clean) == "not reached"
+    seen = Verdict("confirmed", reason, "second-backward", built_at=(str(path), 3))
+    assert status_of(finding(path, "second-backward", 3), seen) == "confirmed"
+    assert status_of(finding(path, "second-backward", 4), seen) == "not reached"
+    assert status_of(finding(path, "grows", 3), seen) == "not reached"
 
 
-def held(key: str, reached: bool, gradients: int) -> dict[str, Any]:
-    return {"key": key, "name": "net.w" + key, "reached": reached, "stepped": 3, "had_gradient": gradients}
+def test_a_run_refutes_only_what_it_came_to(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("a = 1\nb = 2\nc = (\n    3\n)\nd = 4\n")
+    clean = Verdict("clean", Message.of("confirm.reason.unknown"), complete=True, limit=8)
+    clean.ran = [(str(path), 3), (str(path), 1)]
+    assert status_of(finding(path, "grows", 1), clean) == "refuted"
+    assert status_of(finding(path, "grows", 4), clean) == "refuted"  # a part of the statement in line 3
+    assert status_of(finding(path, "grows", 6), clean) == "not reached"  # it never ran
+    assert status_of(finding(path, "grows", 1, 8), clean) == "refuted"
+    assert status_of(finding(path, "grows", 1, 9), clean) == "not reached"  # the run ended before
+    assert status_of(finding(path, "none", 1), clean) == "not reached"
+    for name in ("redirected", "shape_only"):
+        setattr(clean, name, True)
+        assert status_of(finding(path, "grows", 1), clean) == "not reached"
+        setattr(clean, name, False)
+    clean.complete = False
+    assert status_of(finding(path, "grows", 1), clean) == "not reached"
+
+
+def held(key: str, history: str, *, reached: bool = True, pending: bool = False) -> dict[str, Any]:
+    return {"key": key, "name": "net.w" + key, "reached": reached, "history": history, "pending": pending}
+
+
+def proof_of(
+    before: list[dict[str, Any]], after: list[dict[str, Any]], *losses: str, kind: str = "detach"
+) -> Any:
+    reason = Message.of("confirm.reason.unknown")
+    faulty = Verdict("confirmed", reason, device="cpu", losses=[losses[0]], parameters=before)
+    fixed = Verdict("clean", reason, device="cpu", losses=[losses[-1]], parameters=after)
+    return compare(faulty, fixed, {kind})
 
 
 def test_proof() -> None:
-    reason = Message.of("confirm.reason.unknown")
-    before = Verdict("confirmed", reason, device="cpu", losses=["0x1.0p-1"])
-    before.parameters = [held("1", True, 1), held("2", False, 0), held("3", True, 0)]
-    after = Verdict("clean", reason, device="cpu", losses=["0x1.0p-1"])
-    after.parameters = [held("1", True, 3), held("2", False, 0), held("3", True, 3)]
-    proof = compare(before, after, {"detach"})
+    before = [held("1", "1", pending=True), held("2", "", reached=False), held("3", "", pending=True)]
+    after = [held("1", "111"), held("2", "", reached=False), held("3", "111")]
+    proof = proof_of(before, after, "0x1.0p-1")
     assert proof.proven and proof.still_trained == ["net.w1", "net.w3"] and proof.first_loss_equal
-    after.losses = ["0x1.0000000001p-1"]
-    assert not compare(before, after, {"detach"}).proven
-    assert compare(before, after, {"recompute"}).proven
-    after.parameters[2] = held("3", False, 0)
-    assert compare(before, after, {"recompute"}).no_longer_trained == ["net.w3"]
+    # a cut keeps the first loss to the last bit; what computes anew may round otherwise
+    assert not proof_of(before, after, "0x1.0p-1", "0x1.0000000001p-1").proven
+    assert proof_of(before, after, "0x1.0p-1", "0x1.0000000001p-1", kind="recompute").proven
+    assert not proof_of(before, after, "0x1.0p-1", "0x1.1p-1", kind="recompute").proven
+
+
+@pytest.mark.parametrize(
+    "before, pending, after, trained",
+    [
+        ("1", True, "11111111", True),
+        ("1", True, "10000000", False),  # the fix cuts it off from the second step on
+        ("1", True, "11000000", False),
+        ("", True, "00000000", False),
+        ("1", False, "10101010", True),  # trained in every other step, before and after
+        ("1010", True, "10101010", True),
+        ("1110", True, "10101010", False),
+        ("1", True, "", False),
+    ],
+)
+def test_still_trained_is_asked_step_by_step(before: str, pending: bool, after: str, trained: bool) -> None:
+    proof = proof_of([held("1", before, pending=pending)], [held("1", after)], "0x1.0p-1")
+    assert (proof.still_trained == ["net.w1"]) == trained
+    assert (proof.no_longer_trained == []) == trained
+
+
+UNUSED = '''"""A script."""
+import torch
+
+
+def unused(x):
+    """Never called."""
+    return x + 1
+
+
+@torch.no_grad()
+def unused_too():
+    pass
+
+
+net = torch.nn.Linear(3, 3)
+h = torch.zeros(2, 3)
+for i in range(20):
+    if i > 100:
+        print("never")
+        print("never")
+    elif h is None: print("one line")
+    h = net(torch.randn(2, 3) + h).tanh()
+    h.sum().backward()
+'''
+
+
+def test_report_leaves_out_what_did_not_run() -> None:
+    ran = {15, 16, 17, 18, 22, 23}
+    found = {
+        "code": "LG101", "name": "loop-carried-graph", "severity": "error", "certainty": "certain",
+        "outcome": "second-backward", "carriers": ["h"], "message": "'h' carries",
+    }  # fmt: skip
+    facts = {
+        "version": "1", "torch": "2", "python": "3", "device": "cpu", "steps": 8, "reason": "nothing went wrong",
+        "files": ["/x/helper.py"],
+    }  # fmt: skip
+    text = minimal.report("train.py", UNUSED, ran, found, facts)
+    assert "unused" not in text and text.count("never") == 0 and "import torch" in text
+    line = next(
+        int(words[5:].rstrip(":")) for words in [text.splitlines()[3][text.splitlines()[3].index("line ") :]]
+    )
+    assert text.splitlines()[line - 1] == "    h = net(torch.randn(2, 3) + h).tanh()"
+    for said in ("torch 2", "LG101", "'h' carries", "nothing went wrong", "helper.py"):
+        assert said in text
+    compile(text, "report.py", "exec")
+
+
+def test_report_keeps_what_the_finding_needs() -> None:
+    """What did not run is kept if the check would not report the finding without it."""
+    kept = minimal.reduced(
+        "a = 1\nif a:\n    b = 1\nelse:\n    c = 2\n", {1, 2, 3}, lambda text: 1 if "c" in text else None
+    )
+    assert "c = 2" in kept
 
 
 def test_messages_agree() -> None:

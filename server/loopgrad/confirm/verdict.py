@@ -217,9 +217,10 @@ def _without_word(seen: Observation, started: bool, where: Message) -> Message:
         except ValueError:
             name = str(-status)
         return Message.of("confirm.reason.signal", signal=name, where=where)
+    shown = status if status < 0x80000000 else f"0x{status:08X}"  # an exception's code on Windows
     if not started:
-        return Message.of("confirm.reason.no-start", status=status)
-    return Message.of("confirm.reason.vanished", status=status, where=where)
+        return Message.of("confirm.reason.no-start", status=shown)
+    return Message.of("confirm.reason.vanished", status=shown, where=where)
 
 
 def _exception(end: dict[str, Any], request: Request, where: Message) -> Message:

@@ -200,7 +200,12 @@ class _Places:
                             raise WarmError("another confirmation is starting it") from None
                         time.sleep(0.02)
                 if _same(descriptor, self.folder):
-                    yield
+                    try:
+                        yield
+                    except WarmError:
+                        with contextlib.suppress(OSError):  # nothing came to be in it
+                            os.rmdir(self.folder)
+                        raise
                     return
             finally:
                 os.close(descriptor)

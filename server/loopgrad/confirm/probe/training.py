@@ -52,6 +52,8 @@ class Training:
         self._optimizers: dict[int, Optimizer] = {}
         #: An optimizer's step is running: closures' passes belong to it.
         self.stepping = 0
+        #: Steps that have begun.
+        self.begun = 0
 
     def install(self) -> None:
         """Watches all optimizers. Hooks for every optimizer exist since torch 2.0."""
@@ -84,6 +86,7 @@ class Training:
 
     def _before(self, optimizer: Any, *_: Any) -> None:
         self.stepping += 1
+        self.begun += 1
         self._learn(optimizer)
 
     def _after(self, optimizer: Any, *_: Any) -> None:

@@ -2,9 +2,10 @@
 
 *When it ends.* A loop in whose iterations a backward runs has done its share after ``steps`` of them: an
 inner one is left, the outermost ends the run. An implicit loop (``trainer.fit``, a comprehension) shows as
-the same stack of the user's lines calling backward again within one iteration of the loops around; closures
-of an optimizer do not count. If a graph that nothing has consumed is growing then, the run goes on behind the
-loop for a moment, since a backward there may consume it; if something is kept now and then, the loop goes on.
+the same stack of the user's lines calling backward again within one iteration of the loops around; of the
+passes that an optimizer makes within one step by its closure, the first alone counts. If a graph that nothing
+has consumed is growing then, the run goes on behind the loop for a moment, since a backward there may consume
+it; if something is kept now and then, the loop goes on.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ class Watch:
         self._has_names = "names" not in job.without
         self._implicit: dict[tuple[Place, ...], tuple[tuple[int, int], Activation]] = {}
         self._snapshots = 0
+        #: The optimizer's step in which a pass last ran.
+        self._closure = 0
         self._step: tuple[int, int] | None = None
         self.steps = 0
         self._deadline = 0.0
@@ -161,8 +164,9 @@ class Watch:
         self.drop_hook()
         self.training.reach(running.nodes)
         record = running.record
-        if not self.training.stepping:
+        if not self.training.stepping or self._closure != self.training.begun:
             self._implicit_tick(running)
+        self._closure = self.training.begun
         for loop, count in record.loops:
             if loop.last_passed != count:
                 loop.last_passed = count
