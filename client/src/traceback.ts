@@ -30,9 +30,11 @@ export class Tracebacks {
     else void window.showInformationMessage(l10n.t('Select the traceback in the terminal first.'));
   }
 
+  /** What is selected; without a selection, a log or a pasted text as a whole. */
   private selection(): string | undefined {
     const editor = window.activeTextEditor;
-    const text = editor && !editor.selection.isEmpty ? editor.document.getText(editor.selection) : '';
+    if (!editor || (editor.selection.isEmpty && editor.document.languageId === 'python')) return undefined;
+    const text = editor.document.getText(editor.selection.isEmpty ? undefined : editor.selection);
     return looksLikeTraceback(text) ? text : undefined;
   }
 

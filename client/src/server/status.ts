@@ -8,7 +8,7 @@ import {
   LanguageStatusSeverity,
 } from 'vscode';
 
-export type State = 'starting' | 'idle' | 'busy' | 'stopped' | 'failed';
+export type State = 'starting' | 'idle' | 'busy' | 'failed';
 
 export class Status implements Disposable {
   private readonly item: LanguageStatusItem;
@@ -41,6 +41,5 @@ const TEXTS: Record<State, () => string> = {
   starting: () => l10n.t('Loopgrad: starting'),
   idle: () => 'Loopgrad',
   busy: () => l10n.t('Loopgrad: checking'),
-  stopped: () => l10n.t('Loopgrad: stopped'),
   failed: () => l10n.t('Loopgrad: not running'),
 };
