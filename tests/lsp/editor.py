@@ -31,6 +31,7 @@ def capabilities(**changes: Any) -> types.ClientCapabilities:
     related = changes.pop("related", True)
     configuration = changes.pop("configuration", True)
     watched = changes.pop("watched", True)
+    formats = changes.pop("hover_formats", [types.MarkupKind.Markdown])
     assert not changes
     return types.ClientCapabilities(
         general=types.GeneralClientCapabilities(position_encodings=encodings),
@@ -64,7 +65,7 @@ def capabilities(**changes: Any) -> types.ClientCapabilities:
                 ),
             ),
             code_lens=types.CodeLensClientCapabilities(),
-            hover=types.HoverClientCapabilities(content_format=[types.MarkupKind.Markdown]),
+            hover=types.HoverClientCapabilities(content_format=formats),
         ),
         window=types.WindowClientCapabilities(
             work_done_progress=True, show_document=types.ShowDocumentClientCapabilities(support=True)

@@ -158,3 +158,14 @@ async def test_many_hovers_while_the_text_changes(start, tmp_path):
     answers = await asyncio.gather(*pending)
     assert answers[-1].startswith("Iteration 1: `loss` carries a graph")
     assert set(answers) <= {"", answers[-1]}
+
+
+async def test_a_client_without_markdown_gets_plain_text(start, tmp_path):
+    editor = await start(engine=False, hover_formats=[types.MarkupKind.PlainText])
+    document = editor.open(tmp_path / "a.py", CARRY)
+    await editor.until_codes(document, "LG101")
+    position = types.Position(7, 5)
+    found = await editor.client.text_document_hover_async(
+        types.HoverParams(types.TextDocumentIdentifier(document), position)
+    )
+    assert found.contents.kind == types.MarkupKind.PlainText

@@ -42,6 +42,13 @@ note('hint at line ' .. (hint.lnum + 1))
 vim.api.nvim_win_set_cursor(0, { hint.lnum + 1, 0 })
 vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.isPreferred end })
 wait('fixed', function() return vim.bo.modified end)
+wait('told', function()
+  local at = { textDocument = vim.lsp.util.make_text_document_params(0), position = { line = 80, character = 16 } }
+  local answers = vim.lsp.buf_request_sync(0, 'textDocument/hover', at, 20000) or {}
+  for _, each in pairs(answers) do
+    if each.result then note(each.result.contents.value); return true end
+  end
+end)
 vim.cmd.write()
 wait('gone', function() return #shown(vim.diagnostic.severity.ERROR) == 0 end)
 finish(0)
@@ -76,5 +83,6 @@ def test_neovim_from_open_to_mended(tmp_path):
     assert told[:2] == ["attached", "shown"]
     assert re.fullmatch(r"line \d+ LG\d+ loopgrad", told[2])
     assert told[3] == "namespaces 1"  # pulled or pushed, not both
-    assert told[-2:] == ["fixed", "gone"]
+    assert told[-4] == "fixed" and told[-2:] == ["told", "gone"]
+    assert told[-3] == "`loss` carries a graph, built in line 81 in the same iteration."
     assert (work / "train.py").read_text() != (ROOT / "examples" / "encoded_features.py").read_text()

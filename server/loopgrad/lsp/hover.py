@@ -31,6 +31,7 @@ class Hovers:
     documents: Documents
     analysis: Analysis
     writer: Writer
+    kind: types.MarkupKind = types.MarkupKind.Markdown
     #: What was asked of the worker for each document, and the text and the result that it was asked for.
     _asked: dict[str, tuple[tuple[int, int], asyncio.Task[wire.Held | None]]] = field(default_factory=dict)
 
@@ -96,7 +97,7 @@ class Hovers:
     def _hover(self, text: str, line: str, number: int, span: tuple[int, int]) -> types.Hover:
         units = self.documents.columns.units
         return types.Hover(
-            contents=types.MarkupContent(types.MarkupKind.Markdown, text),
+            contents=types.MarkupContent(self.kind, text),
             range=types.Range(
                 types.Position(number, units(line[: span[0]])), types.Position(number, units(line[: span[1]]))
             ),

@@ -92,6 +92,9 @@ class Parts:
             can_confirm=CONFIRM in client.commands,
         )
         self.hovers = Hovers(self.documents, self.analysis, writer)
+        formats = can("text_document.hover.content_format")
+        if formats and types.MarkupKind.Markdown not in formats:
+            self.hovers.kind = types.MarkupKind.PlainText
         self.lenses = Lenses(self.analysis, writer)
         if CONFIRM in client.commands and can("workspace.code_lens.refresh_support"):
             self.lenses.refresh = lambda: server.workspace_code_lens_refresh(None)
