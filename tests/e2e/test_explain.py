@@ -21,7 +21,7 @@ def test_draws_the_loop(english, picture):
     panel = explain(english, "benchmark = (")
     panel.locator("svg.picture").wait_for()
     titles = panel.locator("svg.picture .column text").all_text_contents()
-    assert titles == ["iteration 1", "iteration 2"]
+    assert titles == ["Iteration 1", "Iteration 2"]
     assert panel.locator("svg.picture .edge.carries").count() >= 1
     assert panel.locator("svg.picture .node.is-freed").count() >= 1
     panel.locator("svg.picture .scissors").first.wait_for()  # where the fix cuts

@@ -82,17 +82,20 @@ class Workbench:
     def status_bar(self, text: str) -> Locator:
         return self.page.locator(".statusbar-item", has_text=text)
 
-    def finds_command(self, title: str) -> bool:
-        """Whether the palette offers a command."""
-        self.page.keyboard.press("F1")
-        box = self.page.locator(".quick-input-widget")
-        box.locator("input.input").fill(f">{title}")
-        first = box.locator(".monaco-list-row").first
-        first.wait_for()
-        self.page.wait_for_timeout(500)
-        found = box.locator(".monaco-list-row", has_text=title).count() > 0
-        self.page.keyboard.press("Escape")
-        return found
+    def commands(self, category: str) -> list[str]:
+        """The titles of a category that the palette offers."""
+        rows = self.page.locator(".quick-input-widget .monaco-list-row .quick-input-list-label-meta, .quick-input-widget .label-name")
+
+        def found() -> list[str]:
+            self.page.keyboard.press("F1")
+            self.page.locator(".quick-input-widget input.input").fill(f">{category}: ")
+            rows.first.wait_for(timeout=5000)
+            self.page.wait_for_timeout(500)
+            titles = [" ".join(title.split()) for title in rows.all_inner_texts()]
+            self.page.keyboard.press("Escape")
+            return [title for title in titles if title.startswith(f"{category}: ")]
+
+        return self.until(f"there are commands of {category}", found)
 
     # The editor
 
