@@ -167,5 +167,7 @@ class FileResult:
     problems: list[Problem] = field(default_factory=list)
     #: Parameters that an optimizer steps and a backward reaches, each as "file:line:name".
     trained: frozenset[str] = frozenset()
+    #: Those of them that are trained whatever the unknown conditions are.
+    always_trained: frozenset[str] = frozenset()
     #: Other exceptions that end the program on some path (``AttributeError``): a fix may not bring one.
     fails: frozenset[str] = frozenset()

@@ -400,6 +400,31 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         print(total.item())
         """,
     ),
+    "a Variable of a tensor is the tensor without its graph": (
+        "clean",
+        """
+        import torch
+        from torch.autograd import Variable
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        memory = torch.zeros(2, 3)
+        for i in range(N):
+            out = net(torch.randn(2, 3)) + memory
+            memory = Variable(out)
+            out.square().mean().backward()
+        """,
+    ),
+    "a tensor in an old format string is read and stays what it is": (
+        "second-backward",
+        """
+        import torch
+        net = torch.nn.Linear(3, 3)
+        loss = net(torch.randn(2, 3)).mean()
+        text = "%.3f" % loss
+        loss.backward()
+        loss.backward()
+        """,
+    ),
 }
 
 

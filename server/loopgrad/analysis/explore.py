@@ -75,12 +75,14 @@ class Verdict:
 class Analysis:
     """What one file's analysis gave, before any rule speaks."""
 
-    __slots__ = ("fails", "partial", "paths", "steps", "trained", "verdicts")
+    __slots__ = ("always", "fails", "partial", "paths", "steps", "trained", "verdicts")
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
         self.partial: list[tuple[str, int, str]] = []
+        #: The parameters that are trained: on some path, and on every path of the entry point.
         self.trained: set[str] = set()
+        self.always: set[str] = set()
         #: The kinds of exceptions, other than those of the tape, that ended a path.
         self.fails: set[str] = set()
         self.steps = 0
@@ -125,6 +127,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     complete = 0
     cut = open_loops = ended = False
     failing = True
+    always: set[str] | None = None
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
@@ -137,7 +140,10 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
         collect(rt, seen)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
-        analysis.trained |= finish.trained_names(rt)
+        trained = finish.trained_names(rt)
+        analysis.trained |= trained
+        if rt.passes or not rt.failed:
+            always = trained if always is None else always & trained
         flips = flipped(assign, rt.trace)
         if failing and rt.failed and not rt.passes:
             # Working code does not fail: what it needs is the other side of a late decision, or of an early one.
@@ -152,6 +158,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
         if not whole and complete >= 3:
             break
     analysis.paths += complete
+    analysis.always |= always or set()
     exhausted = not queue and not cut
     agreed = {
         key

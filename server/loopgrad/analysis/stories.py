@@ -37,6 +37,11 @@ def crossing(roots: Iterable[Node], old: Any) -> list[tuple[Node, Node | None]]:
     return list(unique.values())
 
 
+def doubt(edges: Iterable[tuple[Node, Node | None]]) -> int:
+    """How many guesses stand behind the edges: of the old graph, and of what leads to it (an element by chance)."""
+    return max((max(n.guess, c.guess if c is not None else 0) for n, c in edges), default=0)
+
+
 def stale_below(node: Node, run: Pass, any_node: bool = False) -> bool:
     """Whether a walk from here meets a node that an earlier pass freed and that saved something (or ``any_node``)."""
     return any(
@@ -160,7 +165,7 @@ def carried(
         seen.steps.insert(
             -1, Step("carried", c.site, iteration_in(first_node.where, loop), "carried", name=c.text)
         )
-    seen.guess = max(n.guess for n, _ in edges)
+    seen.guess = doubt(edges)
     seen.facts.update(
         uses=[c.site for _, c in edges if c is not None and c.site is not None],
         freed=freed.site,
@@ -241,7 +246,7 @@ def outside(
         seen.steps.append(Step("stored", c.site, None, "stored", name=c.text))
     seen.steps.append(Step("freed", freed.site, iteration_in(freed.where, loop), "freed"))
     seen.steps.append(_raise_step(run, now, "reached"))
-    seen.guess = max(n.guess for n, _ in edges)
+    seen.guess = doubt(edges)
     seen.facts.update(
         held=bool(held),
         places=[p for p, _ in places],
@@ -293,7 +298,7 @@ def shared(rt: Any, node: Node, freed: Pass, run: Pass, roots: list[Node]) -> Ob
     if use is not None and use.site is not None:
         seen.steps.append(Step("stored", site, seen.iteration, "used-again"))
     seen.steps.append(_raise_step(run, seen.iteration, "reached"))
-    seen.guess = max((n.guess for n, _ in edges), default=0)
+    seen.guess = doubt(edges)
     seen.facts.update(
         freed=freed.site,
         uses=[c.site for _, c in edges if c is not None and c.site is not None],
@@ -345,7 +350,7 @@ def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
             )
         )
     seen.steps.append(_raise_step(run, seen.iteration, "reached"))
-    seen.guess = max((n.guess for n, _ in edges), default=node.guess)
+    seen.guess = doubt(edges) if edges else node.guess
     below = {id(n.leaf): n.leaf for n in reachable([e for _, e, _ in pairs] or [node]) if n.leaf is not None}
     seen.facts.update(
         held=any(leaf.held for leaf in below.values()),

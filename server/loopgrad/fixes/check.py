@@ -8,7 +8,7 @@ never the preferred one. The last offer is always the comment that silences the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopgrad.model import Edit, FileResult, Finding, Fix, FixRequest, Message, Step
 from loopgrad.source import Provider, SourceFile
@@ -134,7 +134,7 @@ def visible(result: FileResult, provider: Provider, sources: dict[str, SourceFil
         file = sources.get(finding.path) or provider.read(finding.path)
         if file is None or file.suppressions.find(finding) is None:
             findings.append(finding)
-    return FileResult(result.path, findings, result.partial, result.problems, result.trained, result.fails)
+    return replace(result, findings=findings)
 
 
 def silencing(finding: Finding, source: SourceFile, provider: Provider) -> Fix | None:

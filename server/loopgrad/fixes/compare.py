@@ -91,7 +91,12 @@ def judge(finding: Finding, before: FileResult, after: FileResult, changes: dict
         return Verdict(False)
     if any(_caused(each, finding, changes) for each in severe):
         return Verdict(False)
-    return Verdict(True, lost(before.trained, after.trained, changes), tuple(severe))
+    # What an unknown condition decides counts too: trained on either side before, and on one alone after.
+    gone = (
+        *lost(before.trained, after.trained, changes),
+        *lost(before.always_trained, after.always_trained, changes),
+    )
+    return Verdict(True, tuple(dict.fromkeys(gone)), tuple(severe))
 
 
 def _caused(new: Finding, finding: Finding, changes: dict[str, Change]) -> bool:

@@ -51,6 +51,7 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     result.findings = findings(analysis.verdicts, context, select)
     result.partial = _partial(analysis)
     result.trained = frozenset(analysis.trained)
+    result.always_trained = frozenset(analysis.always)
     result.fails = frozenset(analysis.fails)
     return result
 

@@ -9,11 +9,12 @@ from ..runtime import Ended, Raised
 from ..semantics import builtins_model
 from ..semantics.calls import arg
 from ..semantics.containers import lifted, plain
-from ..tape import Tensor
+from ..tape import NEVER, Tensor
 from ..values import (
     MISSING,
     Bound,
     Class,
+    LDict,
     LList,
     Native,
     Obj,
@@ -74,12 +75,7 @@ def _number(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 @native("random.choice")
 def _choice(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     items, _ = rt.shared.objects.listed(rt, args[0], site)
-    if not items:
-        return rt.fresh(site)
-    # Which one is open; the newest and an older one alternate, so that both are seen.
-    n = rt.counts.get(("choice", id(site)), 0)
-    rt.counts[("choice", id(site))] = n + 1
-    return items[0] if n % 2 else items[-1]
+    return drawn(rt, items, site) if items else rt.fresh(site)
 
 
 @native("random.sample", "random.choices")
@@ -88,9 +84,36 @@ def _sample(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     count = arg(args, kwargs, 1, "k", 1)
     if type(count) is int and count >= len(items):
         return LList(items, more)
-    return LList(
-        items[-count:] if type(count) is int and count > 0 else items, more or type(count) is not int
-    )
+    if type(count) is not int or not items:
+        return LList(items, True)
+    return LList([drawn(rt, items, site) for _ in range(min(count, 8))], count > 8)
+
+
+def drawn(rt: Any, items: list, site: Site) -> Any:
+    """An element by chance: the newest and the oldest alternate, so that both are seen, and neither is certain."""
+    n = rt.counts.get(("drawn", id(site)), 0)
+    rt.counts[("drawn", id(site))] = n + 1
+    return perhaps(rt, items[0] if n % 2 else items[-1], site)
+
+
+def perhaps(rt: Any, value: Any, site: Site, depth: int = 3) -> Any:
+    """A value of which it is not certain that it is this one: what follows from its graph is possible."""
+    kind = type(value)
+    if kind is Tensor or kind is Sym:
+        if value.node is None or value.node.guess:
+            return value
+        return Sym(
+            ("perhaps", value.node.seq, id(site)),
+            "tensor",
+            node=rt.record("clone", (value.node,), NEVER, site, guess=1),
+        )
+    if depth and kind is tuple:
+        return tuple(perhaps(rt, part, site, depth - 1) for part in value)
+    if depth and kind is LList:
+        return LList([perhaps(rt, part, site, depth - 1) for part in value], value.open, value.bounded)
+    if depth and kind is LDict:
+        return LDict({key: perhaps(rt, part, site, depth - 1) for key, part in value.items()}, value.open)
+    return value
 
 
 @native(

@@ -129,17 +129,18 @@ PARALLEL.ns["no_sync"] = Native("no_sync", lambda rt, site, args, kwargs: rt.fre
 
 @native("torch.autograd.Variable", "torch.autograd.variable.Variable")
 def _variable(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``Variable(x)``: x without its graph, as ``detach`` gives it (measured in torch 2.1, 2.13 and 2.14)."""
     value = arg(args, kwargs, 0, "data")
-    volatile = kwargs.get("volatile") is True
-    if type(value) is Tensor:
-        if volatile:
-            return methods.method(rt, value, "detach", [], {}, site)
-        if kwargs.get("requires_grad") is True and value.node is None and not value.leaf_grad:
-            return methods.factory(rt, site, [], {"requires_grad": True})
-        return value
-    if type(value) is Sym and not volatile:
-        return value
-    return methods.factory(rt, site, [], kwargs)
+    made = (
+        methods.method(rt, value, "detach", [], {}, site)
+        if type(value) is Tensor
+        else methods.factory(rt, site, [], {})
+    )
+    flag = arg(args, kwargs, 1, "requires_grad", False)
+    made.leaf_grad = rt.truth(flag, site) if type(flag) is Sym else bool(flag)
+    if made.leaf_grad:
+        made.where = rt.where
+    return made
 
 
 @native("torch.func.functional_call", "torch.nn.utils.stateless.functional_call")

@@ -113,7 +113,7 @@ def attempt(
         rt.shared.significant[mark] = True
         return body(f) if rt.decide(cond, site, hint, flip) else orelse(f)
     outer, log = rt.log, Log()
-    events, place = rt.events, len(rt.trace)
+    events, place, grad = rt.events, len(rt.trace), rt.grad
     rt.log = log
     try:
         signal = first(f)
@@ -130,7 +130,7 @@ def attempt(
         if outer is not None:
             for key, entry in log.items():
                 outer.setdefault(key, entry)
-    if signal is None and rt.events == events and not _matters(log, other):
+    if signal is None and rt.events == events and rt.grad == grad and not _matters(log, other):
         _merge(rt, cond, usual, log, other, site)
         return None
     rt.shared.significant[mark] = True

@@ -366,6 +366,8 @@ def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     if name is None:
         return graphless(rt, site)
     ta, tb = type(a), type(b)
+    if ta is str and op == "mod":
+        return rt.fresh(site, "str")  # "%.3f" % loss reads the number
     number_a = ta in (int, float, bool, complex)
     number_b = tb in (int, float, bool, complex)
     if ta in (str, type(None), LDict) or tb in (str, type(None), LDict):
