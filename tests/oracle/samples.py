@@ -105,6 +105,12 @@ SAMPLES = [
     ),
     Sample("outside view, stepped", _loop("loss = (g * u).sum()", *STEP, before="g = w.view(-1)\n"), "clean"),
     Sample(
+        "one sum, a pass for each task",
+        _loop("g = w + 1", "for task in range(2):", "    (g * u).sum().backward()", "opt.step()"),
+        "clean",
+        silent="shared",
+    ),
+    Sample(
         "outside sum, stale",
         _loop("loss = (g * u).sum()", *STEP, before="g = w + 1\n"),
         "clean",

@@ -144,8 +144,12 @@ class Tape:
 
     def _matters(self, older: list[Graph]) -> bool:
         """Is a gradient wrong or counted twice: built in an earlier iteration, or a leaf has changed since?"""
-        starts = [runs[-1].ticks[0] for runs in self.active.values() if runs and runs[-1].ticks]
-        if any(node._sequence_nr() >= min(starts, default=0) for node in older):
+        turns = [
+            (runs[-1].ticks[0], runs[-1].ticks[-1])
+            for runs in self.active.values()
+            if runs and runs[-1].ticks
+        ]
+        if any(first <= node._sequence_nr() < last for node in older for first, last in turns):
             return True
         for node in older:
             then = self.versions[node.metadata["freed"] - 1]
