@@ -1,5 +1,5 @@
 // Builds the extension and its panel into client/dist; with --tests, the tests into build/client-test.
-// --metafile=FILE also writes down which files went in.
+// --out=DIR builds into another folder, --metafile=FILE also writes down which files went in.
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,12 @@ import esbuild from 'esbuild';
 
 const flags = new Set(process.argv.slice(2));
 const production = flags.has('--production');
-const metafile = process.argv.find((flag) => flag.startsWith('--metafile='))?.slice('--metafile='.length);
+const metafile = valueOf('--metafile=');
+const out = valueOf('--out=') ?? 'client/dist';
+
+function valueOf(flag) {
+  return process.argv.find((each) => each.startsWith(flag))?.slice(flag.length);
+}
 
 /** What runs in the extension host: the oldest one that the manifest allows has Node 20. */
 const node = {
@@ -23,7 +28,7 @@ const node = {
 const extension = {
   ...node,
   entryPoints: ['client/src/extension.ts'],
-  outfile: 'client/dist/extension.js',
+  outfile: path.join(out, 'extension.js'),
   external: ['vscode'],
   minify: production,
   sourcemap: production ? false : 'linked',
@@ -38,7 +43,7 @@ const panel = {
   format: 'iife',
   logLevel: 'warning',
   entryPoints: ['client/webview/panel.ts'],
-  outfile: 'client/dist/panel.js',
+  outfile: path.join(out, 'panel.js'),
   minify: production,
 };
 
@@ -64,7 +69,7 @@ if (flags.has('--tests')) {
     await context.watch();
   }
 } else {
-  rmSync('client/dist', { recursive: true, force: true });
+  rmSync(out, { recursive: true, force: true });
   const made = await Promise.all([extension, panel].map((options) => esbuild.build({ ...options, metafile: true })));
   if (metafile) {
     mkdirSync(path.dirname(metafile), { recursive: true });

@@ -15,6 +15,9 @@ import pytest
 
 from tests.packaging.bundled_server import BundledServer, pythons
 
+#: Making a VSIX takes a while: one process makes them for all of these tests.
+pytestmark = pytest.mark.xdist_group("vsix")
+
 ROOT = Path(__file__).parents[2]
 TARGETS = ("linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64", "win32-x64")
 HERE = {("linux", "x86_64"): "linux-x64", ("linux", "aarch64"): "linux-arm64"}
@@ -54,6 +57,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     command = ["node", str(ROOT / "tools" / "vsix" / "package.mjs"), "--target", "all", "--out", str(out)]
     environment = {**os.environ, "LOOPGRAD_PYTHON": sys.executable}
     run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if re.search("dns error|Failed to fetch|Could not find a version", run.stderr) and not os.environ.get(
+        "CI"
+    ):
+        pytest.skip("the server's packages cannot be had: there is no network")
     assert run.returncode == 0, run.stdout + run.stderr
     print(run.stdout)
     return {target: next(out.glob(f"loopgrad-{target}-*.vsix")) for target in TARGETS}
@@ -92,7 +99,7 @@ def test_holds_what_is_needed_and_nothing_else(vsix):
     files = (
         "package.json package.nls.json package.nls.zh-cn.json readme.md changelog.md LICENSE.txt NOTICES.txt"
     )
-    assert folders - {"client", "l10n", "docs", "bundled"} == set(files.split())
+    assert folders - {"client", "l10n", "bundled"} == set(files.split())
     assert {
         "client/dist/extension.js",
         "client/dist/panel.js",

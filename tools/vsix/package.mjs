@@ -5,7 +5,7 @@
 //   npm run package -- --out DIR                      where the files go (default: dist)
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -17,8 +17,8 @@ import { here, targets } from './targets.mjs';
 import { python } from './uv.mjs';
 
 // What the extension itself is made of; the rest of the repository stays out.
-const FILES = ['package.json', 'package.nls.json', 'package.nls.zh-cn.json', 'README.md', 'CHANGELOG.md', 'LICENSE'];
-const FOLDERS = ['client/dist', 'client/media', 'l10n', 'docs/images'];
+const FILES = ['package.json', 'package.nls.json', 'package.nls.zh-cn.json', 'CHANGELOG.md', 'LICENSE'];
+const FOLDERS = ['client/media', 'l10n'];
 const STARTS = 7;
 
 const { values } = parseArgs({
@@ -27,19 +27,29 @@ const { values } = parseArgs({
 const out = path.resolve(values.out);
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)));
 
-const build = path.resolve('build', 'vsix');
-rmSync(build, { recursive: true, force: true });
+mkdirSync('build', { recursive: true });
 mkdirSync(out, { recursive: true });
-run('client/esbuild.mjs', '--production', `--metafile=${path.join(build, 'bundle.json')}`);
-for (const target of targets(values.target)) await pack(target);
+// A folder of its own: several may be at it at once.
+const build = mkdtempSync(path.resolve('build', 'vsix-'));
+try {
+  const code = path.join(build, 'code');
+  run('client/esbuild.mjs', '--production', `--out=${code}`, `--metafile=${path.join(build, 'inputs.json')}`);
+  for (const target of targets(values.target)) await pack(target, code);
+} finally {
+  rmSync(build, { recursive: true, force: true });
+}
 
-async function pack(target) {
+async function pack(target, code) {
   const stage = path.join(build, target, 'extension');
   mkdirSync(stage, { recursive: true });
   for (const name of FILES) cpSync(name, path.join(stage, name));
   for (const name of FOLDERS) if (existsSync(name)) cpSync(name, path.join(stage, name), { recursive: true });
+  // Pictures would not show: an extension's page loads none from its folder.
+  const readme = readFileSync('README.md', 'utf8').replace(/^!\[[^\]]*\]\(docs\/[^)]*\)\n+/gm, '');
+  writeFileSync(path.join(stage, 'README.md'), readme);
+  cpSync(code, path.join(stage, 'client', 'dist'), { recursive: true });
   writeFileSync(path.join(stage, 'package.json'), JSON.stringify(manifest(), undefined, 2));
-  writeFileSync(path.join(stage, 'NOTICES.txt'), notices(path.join(build, 'bundle.json')));
+  writeFileSync(path.join(stage, 'NOTICES.txt'), notices(path.join(build, 'inputs.json')));
   bundle(target, path.join(stage, 'bundled'), path.join(build, target, 'packages'));
 
   const file = path.join(out, `loopgrad-${target}-${manifest().version}.vsix`);
