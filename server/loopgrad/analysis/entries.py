@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from .lower.nodes import walk
 from .runtime import Frame, Raised, Runtime
 from .semantics.modules import execute
 from .torch_model import nn
-from .values import Bound, Class, ClassMethod, Func, Obj, Property, StaticMethod, Sym, UserModule
+from .values import (
+    Bound,
+    Class,
+    ClassMethod,
+    Func,
+    LDict,
+    LList,
+    LSet,
+    Obj,
+    Property,
+    StaticMethod,
+    Sym,
+    UserModule,
+)
 from .where import LoopRun, Site, Where
 
 #: How often a step method without a loop around it is called: what it keeps on self meets itself again.
@@ -111,6 +125,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     rt.user_modules[record.path] = module
     rt.lenient = True
     define_only(rt, record, module)
+    open_up(module.globals.values())
     site = Site(record, record.tree, record.tree, "<entry>")
     target = module.globals.get(entry.func) if entry.cls is None else None
     if entry.cls is not None:
@@ -142,6 +157,15 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
 
 def _has_backward(node: ast.AST) -> bool:
     return any(isinstance(n, ast.Attribute) and n.attr in _BACKWARDS for n in walk(node))
+
+
+def open_up(values: Iterable[Any], depth: int = 3) -> None:
+    """What other code of the file fills: a container that starts empty holds more when a function is called."""
+    for value in values:
+        if isinstance(value, (LList, LDict, LSet)):
+            value.open = True
+        elif depth and type(value) is Obj and not value.is_a("module"):
+            open_up(value.attrs.values(), depth - 1)
 
 
 def define_only(rt: Runtime, record: Any, module: UserModule) -> None:

@@ -229,6 +229,8 @@ def _proved(roots: list[Node]) -> list[Node]:
     sure: set[int] = set()
     found: list[Node] = []
     for node in sorted(reachable(roots), key=lambda n: n.seq if n.leaf is None else -1):
+        if node.leaf is not None and node.leaf.guess:
+            continue  # a parameter of what may be a module
         known = node.op != "unknown" and any(id(below) in sure for below in node.inputs)
         if node.rooted or not node.guess or known:
             sure.add(id(node))

@@ -283,13 +283,13 @@ def _choice(rt: Any, pending: list[Sym], value: Any, stop: bool, site: Any) -> A
     return result
 
 
-def count_up(rt: Any, mark: int, a: int, limit: int) -> None:
+def count_up(rt: Any, mark: int, kind: str, a: int, limit: int) -> None:
     """Note that a test compares what goes up by one, a counter or a length, with a limit above it."""
     last = rt.counts.get(mark)
     rt.counts[mark] = a
     if last is not None and a == last + 1 and a < limit > 1:
         turns = rt.turns
-        turns["from", limit] = turns.get(("from", limit), 0) + 1
+        turns[kind, limit] = turns.get((kind, limit), 0) + 1
 
 
 def _compare(node: ast.Compare, scope: Scope) -> Eval:
@@ -299,12 +299,15 @@ def _compare(node: ast.Compare, scope: Scope) -> Eval:
     if len(pairs) == 1:
         name, fn, right = pairs[0]
         mark = id(node)
+        kind = (
+            "length" if isinstance(node.left, ast.Call) and ast.unparse(node.left.func) == "len" else "from"
+        )
         counting = name not in ("is", "isnot", "in", "notin") and mark not in scope.idle
 
         def single(f: Frame) -> Any:
             a, b = left(f), right(f)
             if counting and type(a) is int and type(b) is int:
-                count_up(f.rt, mark, a, b)
+                count_up(f.rt, mark, kind, a, b)
                 return fn(a, b)
             return f.rt.shared.ops.compare(f.rt, name, fn, a, b, site)
 

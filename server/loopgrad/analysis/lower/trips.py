@@ -21,14 +21,18 @@ NEAR = 12
 #: A predicate ``i % n == k`` with ``n`` up to here is run through several times.
 SMALL = 6
 
-#: What turned: ("every", n) for ``% n``, ("from", n) for a limit.
+#: A length that comes to a limit cannot be jumped to; up to here it is run up to, if that costs no more than this.
+LONG = 64
+LONG_STEPS = 4_000
+
+#: What turned: ("every", n) for ``% n``, ("from", n) for a counter's limit, ("length", n) for a length's.
 Turn = tuple[str, int]
 
 
 def through(turn: Turn) -> int:
     """How many iterations show what comes of a turn: a predicate true twice or thrice, a limit and what follows."""
     kind, n = turn
-    if kind == "from":
+    if kind != "every":
         return n + 4
     return 3 * n if n <= 4 else 2 * n + 1 if n <= SMALL else n + 2
 
@@ -97,7 +101,7 @@ class Plan:
             return following if following < LIGHT_TRIPS else None
         if self.jumps is None:
             turned = self._turned()
-            near = max((through(t) for t in turned if t[1] <= (SMALL if self.random else NEAR)), default=0)
+            near = max((through(t) for t in turned if self._near(t, following)), default=0)
             self.jumps = self._far(turned, max(near, following)) if self.random else []
             if near > following:
                 self.base = near
@@ -108,10 +112,18 @@ class Plan:
                 return jump
         return None
 
+    def _near(self, turn: Turn, following: int) -> bool:
+        """Whether a turn is run up to, not jumped to."""
+        kind, n = turn
+        if kind == "length" and n <= LONG:
+            return (self.rt.steps + self.rt.work - self.begun) * (n + 4) < LONG_STEPS * following
+        return n <= (SMALL if self.random else NEAR)
+
     @staticmethod
     def _far(turned: list[Turn], following: int) -> list[int]:
         """The iterations around the first turns that are too far to run up to."""
         found: set[int] = set()
-        for kind, n in sorted((t for t in turned if t[1] > SMALL), key=lambda turn: turn[1])[:2]:
+        far = [turn for turn in turned if turn[0] != "length" and turn[1] > SMALL]
+        for kind, n in sorted(far, key=lambda turn: turn[1])[:2]:
             found.update((n - 1, n, n + 1, 2 * n - 1, 2 * n) if kind == "every" else range(n - 1, n + 4))
         return sorted(jump for jump in found if jump >= following)

@@ -9,6 +9,7 @@ from ..runtime import CONST, Raised
 from ..tape import Tensor
 from ..values import (
     MISSING,
+    MORE,
     Bound,
     Endless,
     Iter,
@@ -82,6 +83,8 @@ class LazySeq(Endless):
 
 @native("zip")
 def _zip(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if MORE in kwargs and not args:
+        return rt.fresh(site)  # zip(*rows) of rows of which none is known
     sources = [rt.shared.objects.iterate(rt, a, site) for a in args]
     lengths = [s.length for s in sources if s.length is not None]
 

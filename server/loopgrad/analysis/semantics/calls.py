@@ -27,18 +27,26 @@ from ..where import Site, Where
 MOST_DEPTH = 100
 
 
+def native(rt: Any, fn: Native, args: list, kwargs: dict[str, Any], site: Site) -> Any:
+    """Call a model of a library's function. One that does not fit how it is called says nothing of the result."""
+    try:
+        return fn.fn(rt, site, args, kwargs)
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError):
+        return rt.fresh(site)
+
+
 def call(rt: Any, fn: Any, args: list, kwargs: dict[str, Any], site: Site) -> Any:
     """``fn(*args, **kwargs)``."""
     kind = type(fn)
     if kind is Native:
-        return fn.fn(rt, site, args, kwargs)
+        return native(rt, fn, args, kwargs, site)
     if kind is Func:
         return function(rt, fn, args, kwargs, site)
     if kind is Bound:
         func = fn.func
         inner = type(func)
         if inner is Native:
-            return func.fn(rt, site, [fn.self, *args], kwargs)
+            return native(rt, func, [fn.self, *args], kwargs, site)
         if inner is Func:
             return function(rt, func, [fn.self, *args], kwargs, site)
         if inner is StaticMethod:
