@@ -1,6 +1,7 @@
 """Every case: the verdict, the outcome and the iteration agree with PyTorch, and a carrier is named.
 
-A third of them by default, all with LOOPGRAD_NIGHTLY=1.
+A third of them by default, all with LOOPGRAD_NIGHTLY=1. Where there are warm servers, one that ends with the
+tests forks the runs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pytest
 from loopgrad.confirm.observe import Request, observe
 from loopgrad.confirm.proof import compare
 from loopgrad.confirm.verdict import Verdict, judge
+from loopgrad.confirm.warm import Warm
 
 CASES = Path(__file__).parents[1] / "cases"
 ALL = sorted(path.parent.name for path in CASES.glob("*/case.json"))
@@ -34,7 +36,8 @@ ENCLOSING = frozenset(
 def run(name: str, file: str, replaced: str | None = None, shape_only: bool = False) -> Future[Verdict]:
     script = CASES / name / file
     texts = ((str(script), (CASES / name / replaced).read_text(encoding="utf-8")),) if replaced else ()
-    request = Request(script=str(script), replaced=texts, shape_only=shape_only)
+    warm = Warm(parent=os.getpid())
+    request = Request(script=str(script), replaced=texts, shape_only=shape_only, warm=warm)
     return _POOL.submit(lambda: judge(observe(request), request))
 
 

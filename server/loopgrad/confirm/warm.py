@@ -1,6 +1,6 @@
 """The host's side of a warm server (``probe/server.py``): finds it, starts it, and has it fork a run.
 
-One server stands for one interpreter and one parent (an editor), in a folder that is this user's alone. What
+One server stands for one interpreter and one parent (an editor), in a folder of its own that is this user's. What
 a request carries beside its token is a *key*: a digest of all that shapes an interpreter before its script
 begins. A server with another key ends, and the next is started. Whatever goes wrong here, the run is started
 as a plain child: a warm server is only ever faster.
@@ -33,7 +33,7 @@ from loopgrad.confirm.probe.tree import PATIENCE
 AVAILABLE = sys.platform.startswith("linux") and hasattr(socket, "send_fds")
 
 #: Variables that differ from shell to shell and shape nothing.
-_FREE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID"})
+_FREE = frozenset({"_", "SHLVL", "PWD", "OLDPWD", "COLUMNS", "LINES", "WINDOWID", "PYTEST_CURRENT_TEST"})
 #: Servers that this process has started: children, but no part of any run.
 LAUNCHED: set[int] = set()
 
@@ -169,12 +169,12 @@ class _Places:
         base = os.environ.get("XDG_RUNTIME_DIR") or ""
         if not base or not _is_private(base):
             base = tempfile.gettempdir()
-        folder = os.path.join(base, f"loopgrad-{os.getuid()}")
-        name = hashlib.sha256(json.dumps([os.path.abspath(python), warm.parent]).encode()).hexdigest()[:16]
-        path = os.path.join(folder, name)
+        what = json.dumps([os.getuid(), os.path.abspath(python), warm.parent])
+        folder = os.path.join(base, f"loopgrad-{hashlib.sha256(what.encode()).hexdigest()[:16]}")
+        path = os.path.join(folder, "socket")
         if len(os.fsencode(path)) > 100:  # sun_path, man 7 unix
             raise WarmError("the path of its socket is too long")
-        return cls(folder, path, path + ".token")
+        return cls(folder, path, os.path.join(folder, "token"))
 
     @contextlib.contextmanager
     def locked(self, cancel: threading.Event, deadline: float) -> Iterator[None]:

@@ -127,7 +127,7 @@ class Server:
                 return None
 
     def close(self) -> None:
-        """Leaves nothing; the folder stays if others are in it, or if a host holds it to start the next."""
+        """Leaves nothing; but the folder stays if a host holds it, to start the next."""
         self._listener.close()
         if not self._is_mine():
             return
