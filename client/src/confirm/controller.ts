@@ -64,11 +64,14 @@ export class Confirm implements Disposable {
       return;
     }
     this.running.set(script, undefined);
+    let done: { plan: Plan; ending: Ending } | undefined;
     try {
-      await this.plan(uri);
+      done = await this.planAndRun(uri);
     } finally {
       this.running.delete(script);
     }
+    // What is told stays until it is answered, and that may be never: nothing waits for it.
+    if (done) await this.show(done.plan, done.ending);
   }
 
   /** Never in a workspace that is not trusted, and only what is on the disk. */
@@ -93,30 +96,29 @@ export class Confirm implements Disposable {
     return true;
   }
 
-  private async plan(uri: Uri): Promise<void> {
+  private async planAndRun(uri: Uri): Promise<{ plan: Plan; ending: Ending } | undefined> {
     const { server } = this.server;
     if (!server) {
       void window.showErrorMessage(l10n.t('The Loopgrad server is not running.'));
-      return;
+      return undefined;
     }
     const plan = await planFor(uri, server, this.interpreters);
-    if (plan === 'cancelled') return;
+    if (plan === 'cancelled') return undefined;
     if (plan === 'no-interpreter') {
-      await this.needs(l10n.t('There is no Python to run the script with.'));
-      return;
+      void this.needs(l10n.t('There is no Python to run the script with.'));
+      return undefined;
     }
     const python = await executableOf(plan.python, plan.env);
     if (python === undefined) {
-      await this.needs(l10n.t('{0} cannot be run: there is no such program, or it fails.', plan.python.join(' ')));
-      return;
+      void this.needs(l10n.t('{0} cannot be run: there is no such program, or it fails.', plan.python.join(' ')));
+      return undefined;
     }
     if (plan.launch && plan.launch.unsettled.length > 0) {
       this.output.appendLine(
         l10n.t('Left out, since only the debugger can ask for it: {0}', plan.launch.unsettled.join(' ')),
       );
     }
-    const ending = await this.run(plan, commandOf(plan, server, python));
-    await this.show(plan, ending);
+    return { plan, ending: await this.run(plan, commandOf(plan, server, python)) };
   }
 
   private async needs(message: string): Promise<void> {
