@@ -83,6 +83,8 @@ def run(corpus: Corpus, pool: Pool, seed: int, count: int, start: int = 0) -> Ta
 
     for number, result in pool.check(sources()):
         tally.add(start + number, kinds.pop(number), result)
+        if result.failure:
+            print(f"{start + number}: {result.failure}: {result.detail}", file=sys.stderr)
         if tally.sources % 1000 == 0:
             print(
                 f"{tally.sources} sources, {sum(map(len, tally.failures.values()))} failures", file=sys.stderr

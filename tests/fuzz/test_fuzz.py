@@ -9,6 +9,7 @@ import ast
 import os
 import random
 import sys
+import threading
 
 import pytest
 
@@ -83,11 +84,17 @@ def test_a_hang_loses_no_other_source(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _checking(monkeypatch, fault)[1].failure == "hang"
 
 
+def _spin() -> None:
+    while True:
+        pass
+
+
 @pytest.mark.parametrize(
     ("fault", "failure"),
     [
         ("raise KeyError(1)", "KeyError in "),
         ("while True: pass", "out of time"),
+        ("t = Thread(target=spin); t.start(); t.join()", "out of time"),
         ("x = b'x' * (3 << 29); return FileResult(source.path)", "out of memory"),
         ("return FileResult(source.path, problems=[_internal(source.path, ValueError())])", "ValueError in "),
     ],
@@ -95,10 +102,11 @@ def test_a_hang_loses_no_other_source(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_faults_of_the_engine_are_told(monkeypatch: pytest.MonkeyPatch, fault: str, failure: str) -> None:
     import loopgrad.checker as checker
 
-    scope = vars(checker).copy()
+    scope = vars(checker).copy() | {"Thread": threading.Thread, "spin": _spin}
     exec(f"def analyse(source, provider, select):\n    {fault}", scope)
     monkeypatch.setattr(checker, "analyse", scope["analyse"])
-    monkeypatch.setattr(worker, "CPU_SECONDS", 5)
+    monkeypatch.setattr(worker, "CPU_SECONDS", 3)
+    monkeypatch.setattr(worker, "KILLED_AFTER", 2)
     with Pool(1) as pool:
         ((_, result),) = pool.check([b"import torch\n"])
     assert result.failure.startswith(failure)

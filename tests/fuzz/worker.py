@@ -24,9 +24,11 @@ from loopgrad.config import Config
 from loopgrad.source import FileProvider, SourceError, SourceFile
 
 #: Seconds of CPU time for one source with the fixes of all its findings; the engine's own budget is far below.
-CPU_SECONDS = 60
-#: Seconds to wait for a process that no signal stops (a loop in C).
-DEADLINE = 240.0
+CPU_SECONDS = 30
+#: Seconds of CPU time after which the process is ended that no exception has stopped: it runs in another thread, or in C.
+KILLED_AFTER = 10
+#: Seconds to wait for a process that takes no CPU time.
+DEADLINE = 600.0
 #: Bytes that the process may take for one source beyond what it had before.
 MEMORY = 1 << 30
 #: What must fit in any case: the interpreter, the engine, what earlier sources left in caches.
@@ -122,6 +124,10 @@ def _serve(connection: Connection) -> None:
                 data = connection.recv_bytes()
             except (EOFError, OSError):
                 return
+            used = int(time.process_time())
+            resource.setrlimit(
+                resource.RLIMIT_CPU, (used + CPU_SECONDS + KILLED_AFTER, resource.RLIM_INFINITY)
+            )
             signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
             try:
                 result = check(data)
@@ -202,6 +208,8 @@ class Pool:
         if failure == "hang":
             process.process.kill()
         code = process.end()
+        if code == -signal.SIGXCPU:
+            failure = "out of time"
         self.processes[self.processes.index(process)] = _Process()
         return number, Result(failure, f"exit status {code}")
 
