@@ -20,6 +20,9 @@ CONFIRMED, CLEAN, INCONCLUSIVE = "confirmed", "clean", "inconclusive"
 
 Place = tuple[str, int]
 
+#: What torch says in a plain RuntimeError, on the CPU and in older versions on the GPU.
+_NO_MEMORY = ("can't allocate memory", "not enough memory", "CUDA out of memory")
+
 _KILL = int(getattr(signal, "SIGKILL", 9))
 
 
@@ -234,7 +237,7 @@ def _exception(end: dict[str, Any], request: Request, where: Message) -> Message
         return Message.of("confirm.reason.input", place=place, where=where)
     if kind == "KeyboardInterrupt":
         return Message.of("confirm.reason.interrupted", where=where)
-    if kind in ("MemoryError", "OutOfMemoryError"):
+    if kind in ("MemoryError", "OutOfMemoryError") or any(words in text for words in _NO_MEMORY):
         return Message.of("confirm.reason.memory", place=place, where=where)
     return Message.of("confirm.reason.exception", type=kind, text=text, place=place, where=where)
 
