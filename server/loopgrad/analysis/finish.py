@@ -71,6 +71,8 @@ def stepped_between(rt: Any, first: Any, second: Any) -> bool:
 
 def cut_off(rt: Any) -> None:
     """LG302: an optimizer (or a group of it) of whose parameters a cut left none for any backward to reach."""
+    if any(run.opaque for run in rt.passes):
+        return
     judged: set[int] = set()
     for optimizer in rt.stepped:
         if id(optimizer) in judged:

@@ -216,7 +216,7 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
             for group in full:
                 report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
             return
-    if loop.backwards == 0 and _out_of_one_graph(nodes, loop):
+    if loop.backwards == 0 and (_out_of_one_graph(nodes, loop) or loop.brief):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
@@ -370,7 +370,11 @@ def within_a_step(candidate: Candidate) -> bool:
 
 def settle(rt: Any) -> None:
     """At the end of a run: keep the candidates that no later backward consumed."""
+    # A loop over time that is a part of the training's step is no other thing where it is run once more alone.
+    parts = {candidate.loop.site.key for candidate in rt.growth if within_a_step(candidate)}
     for candidate in rt.growth:
+        if candidate.loop.site.key in parts and not candidate.loop.backwards:
+            continue
         if any(other is not candidate and behind(candidate, other) for other in rt.growth):
             continue
         consumed = False

@@ -71,7 +71,11 @@ class Observation:
 
 def witness_of(rt: Any, where: Where) -> list[tuple[str, Site, int]]:
     """How this run came to a moment: ("condition", site, result) and ("loop", site, iteration)."""
-    found = [("condition", each.site, int(each.choice)) for each in rt.trace if each.site is not None]
+    found = [
+        ("condition", each.site, int(each.result))
+        for each in rt.trace
+        if each.site is not None and each.result is not None
+    ]
     loops = [
         ("loop", link.loop.site, link.iteration)
         for link in loops_of(where)

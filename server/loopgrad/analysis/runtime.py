@@ -103,15 +103,20 @@ class Log(dict):
 
 
 class Decision:
-    """A decided condition. ``flip`` is False where the other side only leaves the loop or fails."""
+    """A decided condition. ``flip`` is False where the other side only leaves the loop or fails.
 
-    __slots__ = ("choice", "flip", "key", "site")
+    ``result`` is what the condition that stands at ``site`` came out as (``not x`` of a decided x), None where
+    only a part of it was decided.
+    """
+
+    __slots__ = ("choice", "flip", "key", "result", "site")
 
     def __init__(self, key: Any, choice: bool, site: Any, flip: bool = True) -> None:
         self.key = key
         self.choice = choice
         self.site = site
         self.flip = flip
+        self.result: bool | None = choice
 
 
 class Runtime:
@@ -317,7 +322,7 @@ class Runtime:
             return bool(value)
         if kind is LList or kind is LDict or kind is LSet:
             if len(value):
-                return True
+                return None if kind is LList and value.unsure else True
             return None if value.open else False
         if kind is Tensor:
             return None
@@ -390,9 +395,14 @@ class Runtime:
         if op == "not":
             flipped = None if default is None else not default
             arg = sym.args[0]
-            return not (self.decide(arg, site, flipped, flip) if type(arg) is Sym else self.truth(arg, site))
+            place = len(self.trace)
+            got = self.decide(arg, site, flipped, flip) if type(arg) is Sym else self.truth(arg, site)
+            for each in self.trace[place:]:
+                each.result = None if each.result is None else not each.result
+            return not got
         if op == "and" or op == "or":
             stop = op == "or"
+            place = len(self.trace)
             for arg in sym.args:
                 want = (
                     default
@@ -400,6 +410,8 @@ class Runtime:
                     else (None if default is None else not stop)
                 )
                 got = self.decide(arg, site, want, flip) if type(arg) is Sym else self.truth(arg, site)
+                for each in self.trace[place:]:
+                    each.result = None
                 if got is stop:
                     return stop
             return not stop

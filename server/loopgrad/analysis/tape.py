@@ -205,6 +205,7 @@ class Pass:
         "index",
         "leaves",
         "nodes",
+        "opaque",
         "retain",
         "retain_arg",
         "revisited",
@@ -224,6 +225,8 @@ class Pass:
         #: Freed nodes that saved nothing and were walked again: (node, the pass that freed it).
         self.revisited: list[tuple[Node, Pass]] = []
         self.nodes = 0
+        #: Whether it walked what came from out of reach, which may lead to anything that was given away.
+        self.opaque = False
         #: The later passes that walked what this one retained.
         self.users: list[Pass] = []
 
@@ -344,6 +347,8 @@ def _execute(node: Node, run: Pass) -> None:
             if storage.version != version:
                 raise TapeError("inplace-version", node, run, (storage, name))
     node.consumed = run
+    if node.op == "unknown":
+        run.opaque = True
     kept = node.retained
     if kept is not None and kept is not run and (not kept.users or kept.users[-1] is not run):
         kept.users.append(run)

@@ -60,14 +60,15 @@ class Sym:
 
 
 class LList(list):
-    """A list; ``open`` where it may hold more elements than these."""
+    """A list; ``open`` where it may hold more elements than these, ``unsure`` where it may hold none of them."""
 
-    __slots__ = ("bounded", "open")
+    __slots__ = ("bounded", "open", "unsure")
 
     def __init__(self, items: Any = (), open: bool = False, bounded: int | None = None) -> None:
         super().__init__(items)
         self.open = open
         self.bounded = bounded
+        self.unsure = False
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -123,7 +124,7 @@ class Class:
     ``opaque`` where a base is out of reach, so that a missing attribute is unknown, not an error.
     """
 
-    __slots__ = ("bases", "build", "fields", "flags", "module", "mro", "name", "node", "ns", "opaque")
+    __slots__ = ("bases", "build", "fields", "flags", "module", "mro", "name", "node", "ns", "opaque", "sets")
 
     def __init__(self, name: str, bases: tuple[Class, ...] = (), ns: dict[str, Any] | None = None) -> None:
         self.name = name
@@ -136,6 +137,8 @@ class Class:
         self.fields: list[tuple[str, Any]] | None = None
         self.node: ast.ClassDef | None = None
         self.module: Any = None
+        #: What its methods assign on an object, once somebody asked.
+        self.sets: frozenset[str] | None = None
 
     def find(self, name: str) -> Any:
         for cls in self.mro:

@@ -266,18 +266,25 @@ def lower_match(node: Any, scope: Scope) -> Run:
 
     subject = lower(node.subject, scope)
     site = scope.site(node.subject)
-    cases = []
+    cases: list[tuple[Any, Any, Run, bool | None]] = []
     for case in node.cases:
         guard = lower(case.guard, scope) if case.guard is not None else None
-        cases.append((pattern(case.pattern, scope), guard, block(case.body, scope)))
+        rest = node.cases[len(cases) + 1 :]
+        # A case that only leaves is not the usual one, where others do something.
+        hint: bool | None = None
+        if leaves(case.body) and not all(leaves(each.body) for each in rest):
+            hint = False
+        elif not leaves(case.body) and rest and all(leaves(each.body) for each in rest):
+            hint = True
+        cases.append((pattern(case.pattern, scope), guard, block(case.body, scope), hint))
 
     def run(f: Frame) -> Any:
         rt = f.rt
         value = subject(f)
-        for test, guard, body in cases:
+        for test, guard, body, hint in cases:
             fits = test(f, value)
             if fits is None:
-                fits = rt.decide(rt.fresh(site, "bool"), site)
+                fits = rt.decide(rt.fresh(site, "bool"), site, hint, hint is None)
             if not fits:
                 continue
             if guard is not None and not rt.truth(guard(f), site):

@@ -46,7 +46,7 @@ def changed_names(body: list[ast.stmt]) -> tuple[list[str], list[str]]:
 
 
 def opened(f: Frame, names: list[str]) -> None:
-    """After a cut loop that recorded nothing, the containers that it filled hold more than is seen."""
+    """After a cut loop, the containers that it filled hold more than is seen."""
     for name in names:
         value = f.vars.get(name, MISSING)
         if value is MISSING:
@@ -80,6 +80,23 @@ def is_part(item: Any) -> bool:
     return type(item) is str or type(item) is Obj and item.is_a("module")
 
 
+#: How many rounds at most are a sequence that is unrolled to look at, no evaluation.
+BRIEF = 64
+
+
+def is_counted(node: ast.expr) -> bool:
+    """``range(25)``: a number of rounds that is written out, and small."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "range"
+        and len(node.args) == 1
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, int)
+        and node.args[0].value <= BRIEF
+    )
+
+
 def lower_for(node: Any, scope: Scope) -> Run:
     iterable = lower(node.iter, scope)
     store = target(node.target, scope)
@@ -87,6 +104,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
     orelse = block(node.orelse, scope) if node.orelse else None
     site, iter_site = scope.site(node), scope.site(node.iter)
     counters, filled = changed_names(node.body)
+    counted = is_counted(node.iter)
 
     def run(f: Frame) -> Any:
         rt = f.rt
@@ -111,6 +129,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
                     before = numbers(f, counters)
                 if i == 0:
                     loop.structural = is_part(item)
+                    loop.brief = counted and loop.parent is None and rt.depth == 0
                 store(f, item)
                 item = None
                 signal = body(f)
@@ -130,8 +149,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
             rt.where = parent
         if cut:
             forget(f, counters, before, site)
-            if rt.seq == plan.seq:
-                opened(f, filled)
+            opened(f, filled)
         if orelse is not None:
             return orelse(f)
         return None
@@ -185,13 +203,16 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
             rt.where = parent
         if cut:
             forget(f, counters, before, site)
-            if rt.seq == plan.seq:
-                opened(f, filled)
+            opened(f, filled)
         if orelse is not None and not broke:
             return orelse(f)
         return None
 
     return run
+
+
+#: In between the elements of a comprehension: whether a filter kept them is not known.
+DOUBT = object()
 
 
 def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
@@ -229,12 +250,14 @@ def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
                 rt, lazily(frame, start, 0, LoopRun(site, "comprehension")), frame, site
             )
         out: Any = LDict() if kind is ast.DictComp else LList()
-        opened = False
+        opened = unsure = False
         rt.frames.append(frame)
         try:
             for item in lazily(frame, start, 0, LoopRun(site, "comprehension")):
                 if item is MISSING:
                     opened = True
+                elif item is DOUBT:
+                    opened = unsure = True
                 elif key is not None:
                     out[hashable(item[0])] = item[1]
                 else:
@@ -244,6 +267,8 @@ def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
         if kind is ast.SetComp:
             return LSet([hashable(v) for v in out], opened)
         out.open = opened
+        if unsure and type(out) is LList:
+            out.unsure = True
         return out
 
     def lazily(frame: Frame, start: Any, level: int, loop: LoopRun) -> Any:
@@ -280,7 +305,7 @@ def lower_comprehension(node: Any, scope: Scope) -> Callable[[Frame], Any]:
                     else:
                         yield value(frame)
                     if keep is None and i == 0:
-                        yield MISSING
+                        yield DOUBT
             finally:
                 rt.where = parent
             i += 1

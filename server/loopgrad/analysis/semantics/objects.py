@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from ..knowledge import torch_names
@@ -133,6 +134,14 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
     return containers.method(rt, obj, name, site)
 
 
+def assigned(cls: Class) -> frozenset[str]:
+    """The attributes that some method of a class assigns on its first parameter."""
+    if cls.sets is None:
+        stores = (node for node in ast.walk(cls.node) if isinstance(node, ast.Attribute)) if cls.node else ()
+        cls.sets = frozenset(node.attr for node in stores if isinstance(node.ctx, ast.Store))
+    return cls.sets
+
+
 #: Classes of Python's own of which no attribute is left out.
 _WHOLE = frozenset({"builtin", "exception", "enum", "namedtuple"})
 
@@ -162,6 +171,9 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
         return value
     if name.startswith("__") and name.endswith("__"):
         return Sym(("dunder", name))
+    if rt.lenient and any(name in assigned(base) for base in obj.cls.mro):
+        # At an entry point other methods have run before: what they set is there, and unknown.
+        return obj.attrs.setdefault(name, Sym(("attr", obj.cls.name, name)))
     for kind in ("module", "optimizer"):
         if obj.is_a(kind):
             own = "layer" if kind == "module" and obj.cls.node is None else kind

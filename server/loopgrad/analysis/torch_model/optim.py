@@ -42,11 +42,13 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
             plain.append(item[1])
         else:
             plain.append(item)
+    # The second argument is the rate, or a user's super().__init__(params, defaults).
+    rate = kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))
     if plain or more or not groups:
         groups.insert(
             0,
             LDict(
-                {"params": LList(plain, more), "lr": kwargs.get("lr", arg(args, kwargs, 2, "lr", 0.001))},
+                {"params": LList(plain, more), **({} if type(rate) is LDict else {"lr": rate})},
                 True,
             ),
         )
@@ -57,6 +59,7 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         if type(defaults) is LDict:
             for key, value in defaults.items():
                 group.setdefault(key, value)
+        group.setdefault("lr", rt.fresh(site, "number"))
         # A torch optimizer's groups have keys of its own; a user's have those of its defaults.
         group.open = group.open or obj.cls.node is None or type(defaults) is not LDict or defaults.open
     obj.data = groups

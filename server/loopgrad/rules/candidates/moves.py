@@ -84,9 +84,10 @@ def with_sources(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stm
 def with_users(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stmt]:
     """The statements and those between them and the loop that compute something from them."""
     taken = list(chosen)
+    order = {id(each): place for place, each in enumerate(before)}
     for each in before:
         made = {ast.unparse(target) for other in taken for target in targets_of(other)}
-        later = any(before.index(other) < before.index(each) for other in taken)
+        later = any(order.get(id(other), len(before)) < order[id(each)] for other in taken)
         if each not in taken and later and _movable(each) and made & names_read(each):
             taken.append(each)
     return [each for each in before if each in taken]
