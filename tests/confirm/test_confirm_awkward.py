@@ -395,3 +395,19 @@ def test_an_optimizer_without_gradients(confirm: Confirm, write: Write) -> None:
     document = confirm(script)
     assert (document["verdict"], document["outcome"]) == ("confirmed", "not-trained")
     assert "body.weight" in document["reason"] and "head" not in document["reason"]
+
+
+def test_windows_and_trackers_are_off_by_default(confirm: Confirm, write: Write) -> None:
+    script = write("import os\nprint('has', os.environ['MPLBACKEND'], os.environ['WANDB_MODE'])\n" + BUG)
+    confirm(script)
+    assert "has Agg disabled" in confirm.stderr
+    confirm(script, MPLBACKEND="svg", WANDB_MODE="offline")
+    assert "has svg offline" in confirm.stderr
+
+
+def test_checkpoint_is_a_write(confirm: Confirm, write: Write) -> None:
+    """torch.save writes in C++, beside Python's own files."""
+    script = write("import torch\ntorch.save({'a': torch.ones(1)}, 'model.pt')\n" + BUG)
+    document = confirm(script)
+    assert document["first_write"]["path"].endswith("model.pt")
+    assert document["first_write"]["at"]["line"] == 2

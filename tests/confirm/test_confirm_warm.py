@@ -210,6 +210,14 @@ def test_a_crash_of_the_run_or_of_the_server(confirm: Confirm, write: Write, edi
     assert len(servers(confirm)) == 1
 
 
+def test_a_server_that_is_told_to_end_leaves_nothing(confirm: Confirm, write: Write, editor: Editor) -> None:
+    assert confirm(write(BUG), *editor.options)["warm"]
+    [server] = servers(confirm)
+    os.kill(server, signal.SIGTERM)
+    gone(confirm)
+    assert servers(confirm) == [] and folders(confirm) == []
+
+
 def test_strangers_are_turned_away(confirm: Confirm, write: Write, editor: Editor) -> None:
     """Without the token nothing runs, and the server goes on."""
     confirm(write(BUG), *editor.options)

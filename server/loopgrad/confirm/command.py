@@ -231,8 +231,12 @@ class ConfirmCommand:
                 item.report = write_report(item, verdict, self._args.language, __version__, self._cancel)
         found = [item.report for item in statics if item.report is not None]
         if self._args.report and found:
-            with open(self._args.report, "w", encoding="utf-8") as file:
-                file.write(found[0])
+            try:
+                with open(self._args.report, "w", encoding="utf-8") as file:
+                    file.write(found[0])
+            except OSError as error:
+                message = Message.of("confirm.text.report-not-written", error=str(error))
+                print(render(message, self._args.language), file=sys.stderr)
         elif self._args.report:
             print(render(Message.of("confirm.text.no-report"), self._args.language), file=sys.stderr)
 

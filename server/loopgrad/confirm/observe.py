@@ -27,6 +27,10 @@ START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probe", "start
 _NOT_COPIED = (".git", ".hg", ".svn", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache", ".tox")
 _LARGEST_COPY = 2 << 30
 
+#: Variables of a run where the user's environment has none. One order of sets in all runs, since what is
+#: compared bit for bit must not hang on it; no window that waits to be closed; no account of a try sent anywhere.
+_DEFAULTS = {"PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "WANDB_MODE": "disabled"}
+
 
 class ScratchError(Exception):
     """The folder cannot be copied."""
@@ -171,8 +175,7 @@ def _start(
         "seconds": max(1.0, request.timeout * 0.95 - 1.0),
         "without": list(request.without),
     }
-    # One order of sets in all runs: what is compared bit for bit must not hang on it.
-    base = {"PYTHONHASHSEED": "0", **os.environ}
+    base = {**_DEFAULTS, **os.environ}
     env = dict(base)
     if request.device == "cpu":
         env["CUDA_VISIBLE_DEVICES"] = ""

@@ -65,6 +65,7 @@ MESSAGES = {
     "confirm.text.fixed-unproven": "The fix is not proven:",
     "confirm.text.no-check": "loopgrad: the files that ran could not be checked: {reason}",
     "confirm.text.no-report": "no finding was refuted by this run: there is nothing to report",
+    "confirm.text.report-not-written": "the report cannot be written: {error}",
     "confirm.text.no-fix": "There is no preferred fix to prove.",
     "confirm.text.no-longer": "no longer trained: {names}",
     "confirm.text.still": "everything that was trained still is ({count} parameters)",

@@ -55,6 +55,7 @@ MESSAGES = {
     "confirm.text.fixed-unproven": "修复未得到证明：",
     "confirm.text.no-check": "loopgrad: 无法检查运行过的文件：{reason}",
     "confirm.text.no-report": "本次运行没有反驳任何发现：没有可报告的内容",
+    "confirm.text.report-not-written": "无法写入报告：{error}",
     "confirm.text.no-fix": "没有可证明的首选修复。",
     "confirm.text.no-longer": "不再训练：{names}",
     "confirm.text.still": "原来训练的全部仍在训练（{count} 个参数）",

@@ -24,6 +24,7 @@ import importlib
 import json
 import os
 import select
+import signal
 import socket
 import sys
 import sysconfig
@@ -56,6 +57,7 @@ def serve(settings: int, ready: int) -> tuple[dict[str, Any], int] | None:
         os.dup2(nothing, descriptor, inheritable=True)
     os.close(ready)
     os.close(nothing)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # and so through what follows
     try:
         return server.run()
     finally:
@@ -161,6 +163,7 @@ class Server:
                 self._running.add(pid)
                 return "served"
             self.forked = True
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._listener.close()
         except (OSError, ValueError, KeyError, TypeError):
             return "refused"
