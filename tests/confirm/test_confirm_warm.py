@@ -210,6 +210,21 @@ def test_a_crash_of_the_run_or_of_the_server(confirm: Confirm, write: Write, edi
     assert len(servers(confirm)) == 1
 
 
+def test_what_a_killed_server_left_is_taken_away_by_the_next(confirm: Confirm, write: Write) -> None:
+    """Of another parent too: nobody would come back to its folder."""
+    one, other = Editor(), Editor()
+    try:
+        assert confirm(write(BUG), *one.options)["warm"]
+        [server], [left] = servers(confirm), folders(confirm)
+        os.kill(server, signal.SIGKILL)
+        assert confirm(write(BUG), *other.options)["warm"]
+        assert not left.exists() and len(folders(confirm)) == 1
+    finally:
+        one.close()
+        other.close()
+    gone(confirm)
+
+
 def test_a_server_that_is_told_to_end_leaves_nothing(confirm: Confirm, write: Write, editor: Editor) -> None:
     assert confirm(write(BUG), *editor.options)["warm"]
     [server] = servers(confirm)

@@ -10,5 +10,7 @@ unmodified on disk while the parts here watch:
 * ``names`` finds what the live frames call a tensor; ``growth`` counts generations that stay alive;
 * ``training`` watches optimizers, ``writes`` the first write into the workspace;
 * ``devices`` lets the CPU stand in for an accelerator, ``shapes`` runs without computing;
-* ``channel`` tells the host, a JSON line an event.
+* ``channel`` tells the host, a JSON line an event;
+* ``server`` and ``supervisor`` are the warm server and what stands between it and a run; ``tree`` ends a process
+  with all that came of it, for the host too.
 """
