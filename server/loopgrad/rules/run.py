@@ -48,12 +48,23 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     analysis = run_deep(lambda: analyse(source.path, source.tree, provider, cell_of))
     context = Context(source, provider)
     result = FileResult(source.path)
-    result.findings = findings(analysis.verdicts, context, select)
+    verdicts = analysis.verdicts
+    if notebook is not None and notebook.errors:
+        verdicts = [doubted for each in verdicts if (doubted := _doubted(each)) is not None]
+    result.findings = findings(verdicts, context, select)
     result.partial = _partial(analysis)
     result.trained = frozenset(analysis.trained)
     result.always_trained = frozenset(analysis.always)
     result.fails = frozenset(analysis.fails)
     return result
+
+
+def _doubted(verdict: Verdict) -> Verdict | None:
+    """In a notebook with a cell that cannot be read: what that cell does is not known, so nothing is certain."""
+    seen = verdict.observation
+    if seen.what == "no-graph" and "cut" not in seen.facts:
+        return None
+    return Verdict(seen, False)
 
 
 def findings(verdicts: Iterable[Verdict], context: Context, select: frozenset[str]) -> list[Finding]:

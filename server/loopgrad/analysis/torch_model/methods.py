@@ -216,10 +216,14 @@ def _size(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
 
 
 def _hook(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
+    if not t.requires_grad and t.guess == 0:
+        raise Raised("RuntimeError")  # of what has no gradient there is nothing to hook
     return rt.fresh(site, "object")
 
 
 def _retain(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> None:
+    if not t.requires_grad and t.guess == 0:
+        raise Raised("RuntimeError")
     t.used_grad = True
 
 
