@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from .instrument import FLAG
+
 Judge = Callable[[list[str]], list[set[str]]]
 
 
@@ -31,6 +33,8 @@ def _text(tree: ast.Module) -> str | None:
             return None
     try:
         text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+        if text.count("add_argument(") != len(FLAG.findall(text)):
+            return None  # a condition that no command line decides any more
         compile(text, "<shrunk>", "exec")
     except (SyntaxError, ValueError, TypeError, RecursionError):
         return None

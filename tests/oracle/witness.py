@@ -8,6 +8,7 @@ conditions are made to come out as the witness says.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,6 +57,12 @@ def _place(at: Range) -> Place:
     return at.line, at.column - 1, at.end_line, at.end_column - 1
 
 
+def _subjects(source: str) -> set[Place]:
+    """What match statements look at: that a case fits is no truth value of it, and is not replayed."""
+    found = [node.subject for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Match)]
+    return {(n.lineno, n.col_offset, n.end_lineno or 0, n.end_col_offset or 0) for n in found}
+
+
 def _findings(source: str) -> list[Finding]:
     checker = Checker(Config(None, None), FileProvider())
     return checker.check_source(SourceFile(NAME, source)).findings
@@ -91,11 +98,13 @@ def _runs(source: str, wished: dict[Place, bool], force: bool) -> Iterator[Run]:
 def replay(source: str) -> Replay:
     """Replay the witness of every certain finding with an outcome that a run can show."""
     result = Replay()
+    subjects = _subjects(source)
     for finding in _findings(source):
         if finding.certainty != "certain" or finding.outcome not in (*RAISING, "grows"):
             continue
         result.witnesses += 1
         wished = {_place(s.range): bool(s.value) for s in finding.witness if s.kind == "condition"}
+        wished = {place: value for place, value in wished.items() if place not in subjects}
         loops = [step for step in finding.witness if step.kind == "loop"]
         about = f"{finding.code} {finding.outcome}"
         runs = list(_runs(source, wished, False))
