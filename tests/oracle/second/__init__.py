@@ -69,7 +69,7 @@ def _write(rng: random.Random) -> Program:
     train = tree_of(parts.train)
     mutate(d, train)
     noise.add(d, train)
-    if d.chance(0.4):
+    if d.chance(0.6):
         noise.keep_record(d, parts, train)
     ast.fix_missing_locations(train)
     body = assemble(d, parts, train)

@@ -309,8 +309,8 @@ def hoist(d: Draft, tree: ast.Module) -> bool:
     return False
 
 
-def sink(d: Draft, tree: ast.Module) -> bool:
-    """An assignment before the loop moves to its start, or is made there once more."""
+def repeat(d: Draft, tree: ast.Module) -> bool:
+    """An assignment before the loop is made once more at the start of each iteration."""
     for block in blocks(tree):
         for at, node in enumerate(block[1:], 1):
             first = block[at - 1]
@@ -318,11 +318,7 @@ def sink(d: Draft, tree: ast.Module) -> bool:
                 names = stored(first)
                 if names & loaded(node.iter if isinstance(node, ast.For) else node.test):
                     continue
-                node.body.insert(0, first)
-                if d.chance(0.5) and not any(names & loaded(later) for later in block[at + 1 :]):
-                    del block[at - 1]
-                else:
-                    block[at - 1] = ast.parse(ast.unparse(first)).body[0]
+                node.body.insert(0, ast.parse(ast.unparse(first)).body[0])
                 return True
     return False
 
@@ -375,7 +371,7 @@ def _read_first(block: Block, name: str) -> bool:
 
 MUTATIONS: dict[Callable[[Draft, ast.Module], bool], float] = {
     drop_cut: 2.5, other_cut: 1.5, add_cut: 1.2, add_statement: 1.2, unwrap: 1, wrap: 0.9, condition: 3, swap: 1, move_call: 1,
-    drop_call: 1,     double_backward: 0.8, toggle_retain: 1.2, caught: 0.7, leave: 1, hoist: 0.8, sink: 0.8, augmented: 0.7, deleted: 0.4,
+    drop_call: 1,     double_backward: 0.8, toggle_retain: 1.2, caught: 0.7, leave: 1, hoist: 0.8, repeat: 0.8, augmented: 0.7, deleted: 0.4,
 }  # fmt: skip
 
 
