@@ -51,7 +51,7 @@ export function activate(context: ExtensionContext): void {
     explain: (asked) => requests.explain(asked),
     fixOf: (finding) => requests.fixOf(finding),
     apply: (fix) => applyFix(server, fix.edit),
-    confirm: (finding) => void confirm.confirm(finding.uri ? { uri: finding.uri } : undefined),
+    confirm: (finding) => void confirm.confirm(scriptOf(finding)),
     openRule: (code) => void rules.show({ code, language: language() }),
     openReport: (finding) => void confirm.reportOf(finding.key),
     lastRun: (finding) => results.of(finding.key),
@@ -103,6 +103,12 @@ export function activate(context: ExtensionContext): void {
 
 export async function deactivate(): Promise<void> {
   await closing?.();
+}
+
+/** What to run for a finding: where the backward is that raises is the training script rather than where it is caused. */
+function scriptOf(finding: Finding): Target | undefined {
+  const uri = finding.raisedAt?.uri ?? finding.uri;
+  return uri ? { uri } : undefined;
 }
 
 /** A command whose failure the user hears of: it was asked for. */
