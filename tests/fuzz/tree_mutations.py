@@ -52,7 +52,6 @@ def _put(place: tuple[Any, str, int | None, ast.expr], new: ast.expr) -> None:
 def statements(rng: random.Random, tree: ast.Module, other: ast.Module) -> None:
     """Statements deleted, doubled, swapped, moved into another block, or taken from another file."""
     blocks = _blocks(tree)
-    foreign = _blocks(other)
     block = rng.choice(blocks)
     at = rng.randrange(len(block))
     match rng.randrange(6):
@@ -65,8 +64,8 @@ def statements(rng: random.Random, tree: ast.Module, other: ast.Module) -> None:
             block[at], block[to] = block[to], block[at]
         case 3:
             rng.choice(blocks).insert(0, deepcopy(block[at]))
-        case 4 if foreign:
-            theirs = rng.choice(foreign)
+        case 4:
+            theirs = rng.choice(_blocks(other))
             first = rng.randrange(len(theirs))
             block[at:at] = deepcopy(theirs[first : first + rng.choice([1, 3, 8])])
         case _:
@@ -170,7 +169,7 @@ def mutate_tree(rng: random.Random, data: bytes, other: bytes) -> bytes | None:
     for kind in kinds:
         kind(rng, tree, second or tree)
     try:
-        text = ast.unparse(ast.fix_missing_locations(tree))
+        text = ast.unparse(tree)
     except UNWRITABLE:
         return None
     return text.encode("utf-8", "surrogatepass")

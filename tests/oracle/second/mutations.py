@@ -371,7 +371,7 @@ def _read_first(block: Block, name: str) -> bool:
 
 MUTATIONS: dict[Callable[[Draft, ast.Module], bool], float] = {
     drop_cut: 2.5, other_cut: 1.5, add_cut: 1.2, add_statement: 1.2, unwrap: 1, wrap: 0.9, condition: 3, swap: 1, move_call: 1,
-    drop_call: 1,     double_backward: 0.8, toggle_retain: 1.2, caught: 0.7,
+    drop_call: 1, double_backward: 0.8, toggle_retain: 1.2, caught: 0.7,
     leave: 1, hoist: 0.8, repeat: 0.8, augmented: 0.7, deleted: 0.4,
 }  # fmt: skip
 
