@@ -80,7 +80,8 @@ class CodeServer:
             options.append("--disable-workspace-trust")
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
-                self._command(*options),
+                # It ends with this process, even if this one is killed.
+                ["setpriv", "--pdeathsig", "TERM", *self._command(*options)],
                 stdout=log,
                 stderr=log,
                 env=self._environment(),

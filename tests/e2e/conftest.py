@@ -78,38 +78,68 @@ def browser(tools: Tools) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def open_window(tools: Tools, vsix: Path, base: Path, browser: Browser) -> Iterator[Callable[..., Workbench]]:
-    """Starts a server with the extension and loads a window: ``open_window(name, files, first, **server options)``."""
-    servers: dict[str, CodeServer] = {}
+class Windows:
+    """Servers with a window each; they end together, and nothing of them may stay behind."""
 
-    def opened(name: str, files: dict[str, str], first: str, **options: Any) -> Workbench:
-        folder = base / name / "project"
+    def __init__(self, tools: Tools, extensions: Path, base: Path, browser: Browser) -> None:
+        self._tools = tools
+        self._extensions = extensions
+        self._base = base
+        self._browser = browser
+        self._servers: dict[str, CodeServer] = {}
+
+    def open(self, name: str, files: dict[str, str], first: str, **options: Any) -> Workbench:
+        """Starts a server on a folder with these files and loads a window with the first one."""
+        folder = self._base / name / "project"
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
             if text.startswith("#!"):
                 (folder / path).chmod(0o755)
-        server = CodeServer(tools, base / name, base / "extensions", **options)
-        if not servers:
-            server.install(vsix)
-        servers[name] = server
+        server = CodeServer(self._tools, self._base / name, self._extensions, **options)
+        self._servers[name] = server
         server.start()
-        language = options.get("locale", "en")
-        page = browser.new_page(viewport={"width": 1400, "height": 900}, locale=language)
+        page = self._browser.new_page(
+            viewport={"width": 1400, "height": 900}, locale=options.get("locale", "en")
+        )
         page.set_default_timeout(30_000)
         window = Workbench(page, server, folder)
         _open[name] = window
         window.load(first)
         return window
 
-    yield opened
-    left = {}
-    for name, server in servers.items():
-        if name in _open:
-            _open.pop(name).page.context.close()
-        left[name] = server.stop()
-    assert not any(left.values()), f"processes did not end: {left}"
+    def close(self) -> None:
+        left = {}
+        for name, server in self._servers.items():
+            if name in _open:
+                _open.pop(name).page.context.close()
+            left.update(dict.fromkeys(server.stop(), name))
+        assert not left, f"processes did not end: {left}"
+
+
+@pytest.fixture(scope="session")
+def extensions(tools: Tools, vsix: Path, base: Path) -> Path:
+    """The folder with the installed extension."""
+    folder = base / "extensions"
+    CodeServer(tools, base / "installation", folder).install(vsix)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def session_windows(tools: Tools, extensions: Path, base: Path, browser: Browser) -> Iterator[Windows]:
+    windows = Windows(tools, extensions, base, browser)
+    yield windows
+    windows.close()
+
+
+@pytest.fixture(scope="module")
+def open_window(
+    tools: Tools, extensions: Path, base: Path, browser: Browser
+) -> Iterator[Callable[..., Workbench]]:
+    """Opens windows that last as long as the tests of a file: ``open_window(name, files, first, **server options)``."""
+    windows = Windows(tools, extensions, base, browser)
+    yield windows.open
+    windows.close()
 
 
 @pytest.fixture(scope="session")
@@ -124,10 +154,10 @@ def english_files() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def english_window(open_window: Callable[..., Workbench], english_files: dict[str, str]) -> Workbench:
+def english_window(session_windows: Windows, english_files: dict[str, str]) -> Workbench:
     # The Python of the tests: it has torch, for what is confirmed.
     settings = {"loopgrad.interpreter": [sys.executable]}
-    return open_window("english", english_files, "admm_denoiser.py", settings=settings)
+    return session_windows.open("english", english_files, "admm_denoiser.py", settings=settings)
 
 
 @pytest.fixture
@@ -138,14 +168,23 @@ def english(english_window: Workbench, english_files: dict[str, str]) -> Workben
 
 
 @pytest.fixture
-def picture() -> Callable[[Workbench, str], None]:
-    """Keeps a picture of a window for the documentation, if LOOPGRAD_SCREENSHOTS=1."""
+def picture() -> Callable[..., None]:
+    """Keeps a picture of a window for the documentation, if LOOPGRAD_SCREENSHOTS=1.
 
-    def take(window: Workbench, name: str) -> None:
-        if os.environ.get("LOOPGRAD_SCREENSHOTS") == "1":
-            window.page.mouse.move(0, 0)
-            window.page.wait_for_timeout(500)
-            window.screenshot(ROOT / "docs" / "images" / f"{name}.png")
+    With ``roomy`` the editors have the whole window.
+    """
+
+    def take(window: Workbench, name: str, *, roomy: bool = False) -> None:
+        if os.environ.get("LOOPGRAD_SCREENSHOTS") != "1":
+            return
+        if roomy:
+            window.command("View: Close Primary Side Bar")
+            window.command("View: Hide Panel")
+        window.page.mouse.move(700, 5)
+        window.page.wait_for_timeout(1000)
+        window.screenshot(ROOT / "docs" / "images" / f"{name}.png")
+        if roomy:
+            window.command("View: Show Explorer")
 
     return take
 

@@ -24,7 +24,7 @@ def test_confirmed_fixed_and_clean(english, picture):
     assert panel.locator("svg.plot .series.before .raised").count() == 1
     assert panel.locator("svg.plot .series.after .mark").count() >= 2
     panel.locator("svg.plot").scroll_into_view_if_needed()
-    picture(english, "confirmed")
+    picture(english, "confirmed", roomy=True)
 
     panel.locator("#button-fix").click()
     english.open(NAME)
@@ -37,7 +37,7 @@ def test_confirmed_fixed_and_clean(english, picture):
     plot.scroll_into_view_if_needed()
     assert plot.locator(".series.before .raised").count() == 1
     assert plot.locator(".series.after .raised").count() == 0
-    picture(english, "confirmed-clean")
+    picture(english, "confirmed-clean", roomy=True)
 
 
 def test_cancel(english):

@@ -26,7 +26,7 @@ def test_draws_the_loop(english, picture):
     assert panel.locator("svg.picture .node.is-freed").count() >= 1
     panel.locator("svg.picture .scissors").first.wait_for()  # where the fix cuts
     assert panel.locator("ol.story li").count() == 5
-    picture(english, "explain")
+    picture(english, "explain", roomy=True)
 
 
 def test_a_step_leads_to_its_line(english):
