@@ -24,6 +24,9 @@ MOST_PATHS = 64
 ENOUGH_STEPS = 4_000
 MOST_STEPS = 15_000
 FILE_STEPS = 60_000
+#: A long file has more to execute: so many steps a line, of one path and of the file, where that is more.
+LINE_STEPS = 5
+LINE_FILE_STEPS = 15
 
 
 #: The exceptions of a path on which an attribute or an argument was missing.
@@ -114,10 +117,16 @@ def analyse(
         entry = waiting.pop(0)
         if not explore(shared, entry, analysis) and entry.func is not None and not entry.without_none:
             explore(shared, Entry(entry.line, entry.func, entry.cls, without_none=True), analysis)
-        if analysis.steps > FILE_STEPS:
+        if analysis.steps > max(FILE_STEPS, LINE_FILE_STEPS * lines_of(shared)):
             analysis.partial.append((path, entry.line, "steps"))
             break
     return analysis
+
+
+def lines_of(shared: Shared) -> int:
+    """The length of the file that is analysed."""
+    body = shared.main.tree.body
+    return body[-1].end_lineno or 0 if body else 0
 
 
 def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
@@ -131,7 +140,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     before = analysis.steps
     while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
-        rt = Runtime(shared, assign, MOST_STEPS)
+        rt = Runtime(shared, assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
         whole = run_path(rt, entry, analysis)
         ended = ended or rt.failed not in _MISSING
         # A call that was cut short is a guess of what it would have done.
@@ -186,7 +195,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
 def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
     """Which claims hold as well where the loops of unknown length run once more: what hangs on how long a
     sequence happens to be is not certain."""
-    rt = Runtime(shared, {}, MOST_STEPS)
+    rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
     rt.longer = 1
     run_path(rt, entry, analysis)
     analysis.steps += rt.steps

@@ -100,7 +100,26 @@ class Node:
         self.stores: list[Store] | None = None
 
 
-class Tensor:
+class _Seldom:
+    """What few tensors have, as it is for all others: a tensor that is made anew sets what it has alone."""
+
+    __slots__ = ()
+
+    base_gen: int = 0
+    gen: int = 0
+    grad: Tensor | None = None
+    acc: Node | None = None
+    is_param: bool = False
+    label: str = ""
+    held: bool = False
+    used_grad: bool = False
+    inference: bool = False
+    not_float: bool = False
+    length: int | None = None
+    shape: tuple | None = None
+
+
+class Tensor(_Seldom):
     """A tensor: its place on the tape, its memory, and what a leaf needs.
 
     ``leaf_grad`` is the ``requires_grad`` flag of a leaf. ``guess`` tells how sure we are that it is a
@@ -108,51 +127,34 @@ class Tensor:
     """
 
     __slots__ = (
+        "__dict__",
+        "__weakref__",
         "_node",
-        "acc",
         "base",
-        "base_gen",
         "cut",
-        "gen",
-        "grad",
         "guess",
-        "held",
-        "inference",
-        "is_param",
-        "label",
         "leaf_grad",
-        "length",
-        "not_float",
         "site",
         "storage",
-        "used_grad",
         "where",
-        "__weakref__",
-        "shape",
     )
 
     def __init__(
-        self, node: Node | None = None, storage: Storage | None = None, leaf_grad: bool = False
+        self,
+        node: Node | None = None,
+        storage: Storage | None = None,
+        leaf_grad: bool = False,
+        site: Site | None = None,
+        where: Where | None = None,
+        guess: int = 0,
     ) -> None:
         self._node = node
         self.storage = storage or Storage()
         self.leaf_grad = leaf_grad
+        self.site = site
+        self.where = where
+        self.guess = guess
         self.base: Tensor | None = None
-        self.base_gen = 0
-        self.gen = 0
-        self.grad: Tensor | None = None
-        self.acc: Node | None = None
-        self.guess = 0
-        self.is_param = False
-        self.label = ""
-        self.held = False
-        self.used_grad = False
-        self.inference = False
-        self.not_float = False
-        self.length: int | None = None
-        self.shape: tuple | None = None
-        self.site: Site | None = None
-        self.where: Where | None = None
         #: What took its graph away, if something did.
         self.cut: Any = None
 

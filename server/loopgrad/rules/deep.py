@@ -2,12 +2,13 @@
 
 A file that is deeply nested, or that calls through many functions, needs more frames than Python allows by
 default, and on some systems more stack than a thread has. So the work runs in a thread of its own with a
-large stack, under a raised limit. Both are settings of the whole process: they are changed under a lock,
-and the limit stays raised while anybody works.
+large stack, under a raised limit, and with a collector that runs less often. These are settings of the whole
+process: they are changed under a lock, and stay so while anybody works.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 from collections.abc import Callable
@@ -16,12 +17,15 @@ from typing import TypeVar
 #: Python frames, and bytes of stack (reserved, not used, until they are needed).
 FRAMES = 10_000
 STACK = 128 * 1024 * 1024
+#: How many objects are made before the collector looks for cycles: a check makes many that live until its end.
+THRESHOLD = 50_000
 
 T = TypeVar("T")
 
 _lock = threading.Lock()
 _at_work = 0
 _limit_before = 0
+_threshold_before = 0
 _here = threading.local()
 
 
@@ -62,11 +66,13 @@ def _started(body: Callable[[], None]) -> threading.Thread:
 
 
 def _raise_limit() -> None:
-    global _at_work, _limit_before
+    global _at_work, _limit_before, _threshold_before
     with _lock:
         if _at_work == 0:
             _limit_before = sys.getrecursionlimit()
             sys.setrecursionlimit(max(FRAMES, _limit_before))
+            _threshold_before, *others = gc.get_threshold()
+            gc.set_threshold(max(THRESHOLD, _threshold_before) if _threshold_before else 0, *others)
         _at_work += 1
 
 
@@ -76,3 +82,4 @@ def _restore_limit() -> None:
         _at_work -= 1
         if _at_work == 0:
             sys.setrecursionlimit(_limit_before)
+            gc.set_threshold(_threshold_before, *gc.get_threshold()[1:])

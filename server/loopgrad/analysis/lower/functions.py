@@ -118,7 +118,7 @@ def bind_arguments(rt: Any, func: Func, args: list, kwargs: dict[str, Any], site
     else:
         for name, value in zip(params, args):
             out[name] = value
-        if a.vararg is None:
+        if a.vararg is None and MORE not in kwargs:
             raise Raised("TypeError")
     if a.vararg is not None:
         out[a.vararg.arg] = tuple(args[n:])

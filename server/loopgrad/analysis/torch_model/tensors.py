@@ -31,9 +31,7 @@ _ANSWERS = {True: ALWAYS, False: NEVER, "depends": DEPENDS}
 
 def graphless(rt: Any, site: Site | None, kind: str = "") -> Tensor:
     """A new tensor without a graph."""
-    t = Tensor()
-    t.site = site
-    t.where = rt.where
+    t = Tensor(None, None, False, site, rt.where)
     if rt.inference:
         t.inference = True
     if kind in ("bool", "index"):
@@ -43,11 +41,7 @@ def graphless(rt: Any, site: Site | None, kind: str = "") -> Tensor:
 
 def attach(rt: Any, node: Node, site: Site | None) -> Tensor:
     """A new tensor whose ``grad_fn`` is ``node``."""
-    t = Tensor(node)
-    t.site = site
-    t.where = rt.where
-    t.guess = node.guess
-    return t
+    return Tensor(node, None, False, site, rt.where, node.guess)
 
 
 def tensor_like(value: Any) -> bool:
@@ -72,7 +66,11 @@ def run_profile(
 ) -> Any:
     """Record one operation by its profile. ``bound`` are the values of ``profile.args`` (or None)."""
     rt.work += 1
-    first = next((b for b in bound if type(b) is Tensor), None)
+    first = None
+    for value in bound:
+        if type(value) is Tensor:
+            first = value
+            break
     if profile.graph == "no":
         made = graphless(rt, site)
         if first is not None:
@@ -88,15 +86,29 @@ def run_profile(
     guess = 0
     unsure = False
     for value in bound:
-        found = False
-        unsure = unsure or unknown_inside(value)
-        for t in (value,) if type(value) in (Tensor, Sym) else tensors_in(value, 2):
-            edge = node_of(t)
-            if edge is not None:
-                found = True
-                guess = max(guess, edge.guess)
+        kind = type(value)
+        if kind is Tensor or kind is Sym:
+            edge = value.edge() if kind is Tensor else value.node
+            if edge is None:
+                unsure = unsure or unknown_inside(value)
+                mask += "0"
+            else:
+                if edge.guess > guess:
+                    guess = edge.guess
                 edges.append(edge)
-        mask += "1" if found else "0"
+                mask += "1"
+        elif value is None or kind in CONST:
+            mask += "0"
+        else:
+            found = False
+            unsure = unsure or unknown_inside(value)
+            for t in tensors_in(value, 2):
+                edge = node_of(t)
+                if edge is not None:
+                    found = True
+                    guess = max(guess, edge.guess)
+                    edges.append(edge)
+            mask += "1" if found else "0"
     fact = profile.fact(mask) if edges and rt.grad else None
     if fact is None or not fact.graph:
         if unsure and rt.grad and not edges:
@@ -164,10 +176,8 @@ def doubt(rt: Any, t: Tensor) -> None:
 
 
 def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None) -> Tensor:
-    t = Tensor(node, first.storage if first is not None else None)
-    t.site = site
-    t.where = rt.where
-    t.guess = node.guess if node is not None else 0
+    storage = first.storage if first is not None else None
+    t = Tensor(node, storage, False, site, rt.where, node.guess if node is not None else 0)
     if first is not None and rt.grad:
         base = first.base or first
         t.base = base
