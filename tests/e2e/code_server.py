@@ -57,6 +57,10 @@ class CodeServer:
         user = folder / "data" / "User"
         user.mkdir(parents=True)
         (user / "settings.json").write_text(json.dumps({**SETTINGS, **settings}))
+        # A browser's window takes what belongs to a machine (an interpreter) from that machine's settings alone.
+        machine = folder / "data" / "Machine"
+        machine.mkdir()
+        (machine / "settings.json").write_text(json.dumps(settings))
         (folder / "home").mkdir()
         (folder / "config.yaml").write_text("auth: none\n")
         if locale != "en":
