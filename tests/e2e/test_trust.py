@@ -29,10 +29,9 @@ def untrusted(open_window: Callable):
     return open_window("untrusted", files, NAME, trusted=False)
 
 
-def test_analysis_and_fixes_work(untrusted, picture):
+def test_analysis_and_fixes_work(untrusted):
     untrusted.wait_for_problem("LG101", "'benchmark' and 'multiplier'")
     untrusted.status_bar("Restricted Mode").wait_for()
-    picture(untrusted, "restricted")
     untrusted.go_to_text("benchmark = (")
     untrusted.code_actions()
     untrusted.take_first_action()

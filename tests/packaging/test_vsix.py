@@ -106,6 +106,7 @@ def test_holds_what_is_needed_and_nothing_else(vsix):
         "client/media/panel.css",
         "bundled/launcher.py",
     } <= everything
+    assert "docs/images" not in archive.read("extension/readme.md").decode()
     refused = re.compile(
         r"(^|/)(tests?|__pycache__|node_modules|\.[^/]+|bin|[^/]*\.egg-info)/|\.(pyc|pyi|ts|map|c|pyx|log)$|_test\.py$"
     )

@@ -44,8 +44,9 @@ async function pack(target, code) {
   mkdirSync(stage, { recursive: true });
   for (const name of FILES) cpSync(name, path.join(stage, name));
   for (const name of FOLDERS) if (existsSync(name)) cpSync(name, path.join(stage, name), { recursive: true });
-  // Pictures would not show: an extension's page loads none from its folder.
-  const readme = readFileSync('README.md', 'utf8').replace(/^!\[[^\]]*\]\(docs\/[^)]*\)\n+/gm, '');
+  // Paragraphs with pictures are left out: an extension's page loads none from its folder.
+  const paragraphs = readFileSync('README.md', 'utf8').split(/\n{2,}/);
+  const readme = paragraphs.filter((each) => !each.includes('](docs/images/')).join('\n\n');
   writeFileSync(path.join(stage, 'README.md'), readme);
   cpSync(code, path.join(stage, 'client', 'dist'), { recursive: true });
   writeFileSync(path.join(stage, 'package.json'), JSON.stringify(manifest(), undefined, 2));
