@@ -35,7 +35,7 @@ _MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "ze
 class Entry:
     """One entry point. ``sure`` where it is a program of its own, not a guess of how it is called."""
 
-    __slots__ = ("cls", "func", "line", "sure", "without_none")
+    __slots__ = ("cls", "func", "line", "step", "sure", "without_none")
 
     def __init__(
         self, line: int, func: str | None = None, cls: str | None = None, without_none: bool = False
@@ -44,6 +44,8 @@ class Entry:
         self.func = func
         self.cls = cls
         self.sure = func is None
+        #: Whether it runs a backward outside of any loop of its own; None before somebody asked.
+        self.step: bool | None = None
         #: Whether a parameter with the default None is given: ``args=None`` whose ``args.lr`` is read.
         self.without_none = without_none
 
@@ -139,9 +141,11 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     if type(func) is not Func:
         return
     body = func.code.node
-    loops = any(isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body))
-    repeat = type(target) is Bound and _has_backward(body) and not loops
-    if not repeat:
+    if entry.step is None:
+        entry.step = _has_backward(body) and not any(
+            isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body)
+        )
+    if type(target) is not Bound or not entry.step:
         call_unknown(rt, target, site, entry.without_none)
         return
     loop = LoopRun(Site(record, body, body, entry.func), "implicit", implicit=True)
@@ -228,7 +232,11 @@ def unknown_arguments(rt: Runtime, func: Func, skip: int) -> list[Any]:
 
 def unknown_parameter(rt: Runtime, func: Func, name: str) -> Sym:
     value = Sym(("param", func.name, name))
-    if used_as_module(func.code.node, name):
+    asked = rt.shared.used_as_module
+    mark = (id(func.code.node), name)
+    if mark not in asked:
+        asked[mark] = used_as_module(func.code.node, name)
+    if asked[mark]:
         value.params = nn.parameter(rt, None, name)
         value.params.guess = 1
         value.params.where = rt.where

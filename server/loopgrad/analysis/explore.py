@@ -29,6 +29,9 @@ LINE_STEPS = 5
 LINE_FILE_STEPS = 15
 
 
+#: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
+GUESSED_PATHS = 16
+
 #: The exceptions of a path on which an attribute or an argument was missing.
 _MISSING = ("AttributeError", "TypeError")
 
@@ -137,8 +140,10 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     cut = open_loops = ended = False
     failing = True
     always: set[str] | None = None
+    shown: set[tuple] = set()
+    most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
-    while queue and complete < MOST_PATHS and (not complete or analysis.steps - before < ENOUGH_STEPS):
+    while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
         rt = Runtime(shared, assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
         whole = run_path(rt, entry, analysis)
@@ -153,6 +158,10 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
         analysis.trained |= trained
         if rt.passes or not rt.failed:
             always = trained if always is None else always & trained
+        what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
+        if not entry.sure and what in shown:
+            continue  # the flip that led here changed nothing, so it is not combined with others
+        shown.add(what)
         flips = flipped(assign, rt.trace)
         if failing and rt.failed and not rt.passes:
             # Working code does not fail: what it needs is the other side of a late decision, or of an early one.

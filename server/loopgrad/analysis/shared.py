@@ -84,6 +84,8 @@ class Shared:
         self.proved: set[int] = set()
         #: The functions that some run executed, by their nodes.
         self.ran: set[int] = set()
+        #: Parameters by (function, name): whether the function plainly uses them as a module.
+        self.used_as_module: dict[tuple[int, str], bool] = {}
         self.tensor_attrs: dict[Any, Any] = {}
         #: The notebook cell of a line, where the file is a notebook.
         self.cell_of: Callable[[int], int] | None = None
