@@ -20,7 +20,7 @@ from loopgrad.source import FileProvider, SourceFile
 
 from .adapter import NAME
 from .compare import Disagreement
-from .instrument import Place, assignments, instrument
+from .instrument import Place, assignments, instrument, with_steps
 from .observe import RAISING, Run, run_once
 
 
@@ -85,9 +85,10 @@ def _shown(finding: Finding, run: Run, loops: list[WitnessStep]) -> str:
     return ""
 
 
-def _runs(source: str, wished: dict[Place, bool], force: bool) -> Iterator[Run]:
-    """The runs that take the wished branches."""
-    program = instrument(source, tuple(wished))
+def _runs(source: str, wished: dict[Place, bool], force: bool, steps: int | None = None) -> Iterator[Run]:
+    """The runs that take the wished branches, with steps enough for growth to be told."""
+    longer = with_steps(source, steps) if steps else None
+    program = instrument(longer or source, tuple(wished))
     for argv in assignments(source):
         conditions = _Conditions(wished, force)
         run, _ = run_once(program, argv, {"__condition__": conditions})
@@ -107,10 +108,11 @@ def replay(source: str) -> Replay:
         wished = {place: value for place, value in wished.items() if place not in subjects}
         loops = [step for step in finding.witness if step.kind == "loop"]
         about = f"{finding.code} {finding.outcome}"
-        runs = list(_runs(source, wished, False))
+        steps = 12 if finding.outcome == "grows" else None
+        runs = list(_runs(source, wished, False, steps))
         if not runs:
             result.forced += 1
-            runs = list(_runs(source, wished, True))
+            runs = list(_runs(source, wished, True, steps))
         if not runs:
             result.wrong.append(Disagreement("witness", about, f"no run takes the branches {wished}"))
         for run in runs:

@@ -156,7 +156,7 @@ def loop(d: Draft, body: Body, steps: str = "N") -> tuple[Lines, Lines]:
         case "sentinel":
             ticks = d.fresh("ticks", "remaining")
             return [f"{ticks} = list(range({steps} + 1))"], block(
-                f"for {i} in iter(lambda: {ticks}.pop(), 0):", [*drawn, *inner]
+                f"for {i} in iter(lambda: {ticks}.pop() if {ticks} else 0, 0):", [*drawn, *inner]
             )
         case "for else":
             return [], [
