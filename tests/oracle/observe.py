@@ -179,6 +179,8 @@ def _growth(run: Run, tape: Tape, longer: tuple[Run, Tape] | None) -> None:
         n >= 3 and longer[1].longest()[line] <= tape.longest().get(line, 0) for line, n in more.items()
     ) or any(n > short.get(line, 0) for line, n in more.items()):
         run.growth = "unclear"
+    elif longer[1].partly() > max(2, tape.partly()):
+        run.growth = "unclear"  # two sums over the same losses, of which one is walked
 
 
 def observe(source: str) -> list[Run]:

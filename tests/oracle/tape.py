@@ -15,6 +15,7 @@ import gc
 import sys
 import weakref
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
@@ -48,6 +49,14 @@ class Activation:
         self.ticks: list[int] = []
         self.held: set[int] = set()
         self.consumed: set[int] = set()
+        #: How many nodes each iteration left alive, and how many of them a later pass walked.
+        self.left: Counter[int] = Counter()
+        self.walked: Counter[int] = Counter()
+
+    @property
+    def partly(self) -> int:
+        """The iterations of which a later pass walked some of what they left, and not the rest."""
+        return sum(self.walked[born] < self.left[born] for born in self.consumed)
 
 
 class Tape:
@@ -98,6 +107,7 @@ class Tape:
             born = bisect_right(run.ticks, number)
             if born:
                 run.held.add(born)
+                run.left[born] += 1
                 node.metadata.setdefault("held", []).append((run, born))
 
     def generations(self) -> dict[int, int]:
@@ -106,6 +116,10 @@ class Tape:
         for run in self.ended:
             most[run.line] = max(most.get(run.line, 0), len(run.held - run.consumed))
         return most
+
+    def partly(self) -> int:
+        """The most iterations of one loop that were walked in part: whether they pile up is a matter of words."""
+        return max((run.partly for run in self.ended), default=0)
 
     def longest(self) -> dict[int, int]:
         """For each loop, the most iterations that one of its runs had."""
@@ -129,8 +143,9 @@ class Tape:
             self._note_silent(stale)
         self.versions.append({id(leaf): leaf._version for leaf in leaves(nodes)})
         for node in nodes:
-            for run, born in node.metadata.get("held", ()):
+            for run, born in node.metadata.pop("held", ()):
                 run.consumed.add(born)
+                run.walked[born] += 1
             if not keep_graph and not hasattr(node, "variable"):
                 node.metadata.setdefault("freed", self.passes)
         return result

@@ -276,5 +276,9 @@ def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
         entry.times += 1
         entry.guess = max(entry.guess, observation.guess)
         entry.marks.add(
-            (observation.iteration, observation.raised.line if observation.raised is not None else None)
+            (
+                observation.iteration,
+                observation.loop.line if observation.loop is not None else None,
+                observation.raised.line if observation.raised is not None else None,
+            )
         )

@@ -87,7 +87,8 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         if key != _id(place) or key in waiting or _apart(place) in aparts or _ends_with_the_call(rt, place):
             continue
         born = _gained(_apart(place), key, nodes, loop, held)
-        if len(born) >= 3:
+        # What is reset just before the first look, every few iterations, holds the last few as well.
+        if born and len(born) >= (3 if min(born) < loop.executed[CHECK_AT - 1] else 4):
             inspect(rt, loop, place, nodes, born)
 
 

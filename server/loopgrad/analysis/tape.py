@@ -117,6 +117,8 @@ class _Seldom:
     not_float: bool = False
     length: int | None = None
     shape: tuple | None = None
+    #: A view taken under no_grad: it says that it requires grad, but a backward cannot start there.
+    unrooted: bool = False
 
 
 class Tensor(_Seldom):

@@ -53,6 +53,8 @@ def backward(
     roots: list[Node] = []
     for value in values:
         node = value.edge() if type(value) is Tensor else node_of(value)
+        if type(value) is Tensor and value.unrooted and value.node is None and value.guess == 0:
+            rt.shared.observe.no_grad_fn(rt, value, site)
         if (
             node is None
             and type(value) is Tensor

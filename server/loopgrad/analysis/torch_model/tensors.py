@@ -119,7 +119,8 @@ def run_profile(
             # A view taken under no_grad still requires grad (as a leaf), so what is made of it later has a graph.
             for t in result if isinstance(result, (tuple, list)) else (result,):
                 if type(t) is Tensor:
-                    t.leaf_grad = True
+                    t.leaf_grad = t.unrooted = True
+                    t.cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges)
             return result
         cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges) if off else cuts.of(bound)
         if cut is not None:
