@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import gc
+import io
 import logging
 import os
 import sys
-from typing import Any
+import threading
+from typing import Any, BinaryIO, cast
 
 
 def register(commands: Any) -> None:
@@ -64,8 +66,36 @@ def run(args: argparse.Namespace) -> int:
         # What prints by mistake must not come between the messages.
         output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        server.start_io(sys.stdin.buffer, output)
+        server.start_io(cast(BinaryIO, _Ending(sys.stdin.buffer)), output)
     return 0
+
+
+#: Seconds that the server has to end by itself once its client has gone.
+GRACE = 3.0
+
+
+class _Ending(io.RawIOBase):
+    """Standard input that ends the process a little after its own end, whatever the server still waits for.
+
+    A worker that is just being started cannot be cancelled by the event loop in every state, and a server that
+    nobody talks to any more must not stay.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        return self._told(self._stream.readline(-1 if size is None else size))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._told(self._stream.read(-1 if size is None else size)) if size != 0 else b""
+
+    def _told(self, data: bytes) -> bytes:
+        if not data:
+            timer = threading.Timer(GRACE, os._exit, (0,))
+            timer.daemon = True
+            timer.start()
+        return data
 
 
 def leave_working_folder() -> None:

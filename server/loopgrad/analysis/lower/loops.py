@@ -71,10 +71,10 @@ def numbers(f: Frame, names: list[str]) -> dict[str, Any]:
     return {n: f.vars.get(n, f.globals.get(n)) for n in names}
 
 
-def is_part(item: Any) -> bool:
+def is_part(item: Any, inside: bool = False) -> bool:
     """Whether an element is a module, a parameter or a name, or has one in it: ``(name, layer)``."""
     if type(item) is tuple:
-        return any(is_part(each) for each in item)
+        return not inside and any(is_part(each, True) for each in item[:8])
     if type(item) is Tensor:
         return item.is_param
     return type(item) is str or type(item) is Obj and item.is_a("module")

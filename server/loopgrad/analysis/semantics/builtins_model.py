@@ -52,6 +52,8 @@ def _len(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     value = rt.resolve(args[0])
     kind = type(value)
     if kind in (LList, LDict, LSet):
+        if kind is LList and value.bounded is not None and len(value) >= value.bounded:
+            return value.bounded
         return len(value) if not value.open else rt.fresh(site, "number")
     if kind in (str, bytes, tuple, range):
         return len(value)
