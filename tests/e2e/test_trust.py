@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.tools import ROOT
 
 NAME = "admm_denoiser.py"
+BROKEN = (ROOT / "examples" / NAME).read_text()
 EXECUTED = "executed.txt"
 PROGRAM = f"#!/bin/sh\necho $0 >> $(dirname $0)/{EXECUTED}\n"
 MODULE = f"import os\nopen(os.path.join(os.path.dirname(os.path.abspath(__file__)), {EXECUTED!r}), 'a').write(__name__)\n"
@@ -17,7 +18,7 @@ MODULE = f"import os\nopen(os.path.join(os.path.dirname(os.path.abspath(__file__
 @pytest.fixture(scope="module")
 def untrusted(open_window: Callable):
     files = {
-        NAME: (ROOT / "examples" / NAME).read_text(),
+        NAME: BROKEN,
         # What would be executed by a careless extension: programs that settings name, modules of the folder.
         ".vscode/settings.json": '{"loopgrad.interpreter": ["${workspaceFolder}/python"], "loopgrad.path": ["${workspaceFolder}/python"]}',
         "python": PROGRAM,
@@ -41,9 +42,8 @@ def test_analysis_and_fixes_work(untrusted):
 
 
 def test_confirm_is_refused(untrusted):
-    (untrusted.folder / NAME).write_text((ROOT / "examples" / NAME).read_text())
-    untrusted.command("File: Revert File")
-    untrusted.save()
+    untrusted.reset({NAME: BROKEN})
+    untrusted.open(NAME)
     untrusted.wait_for_problem("LG101")
     offered = untrusted.commands("Loopgrad")
     assert "Loopgrad: Restart Server" in offered
@@ -59,6 +59,8 @@ def test_nothing_is_executed_until_it_is_trusted(untrusted):
     def executed():
         return list(untrusted.folder.rglob(EXECUTED))
 
+    untrusted.reset({NAME: BROKEN})
+    untrusted.open(NAME)
     untrusted.command("Loopgrad: Restart Server")
     untrusted.wait_for_problem("LG101")
     assert executed() == []
