@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from .definitions import Definitions
 from .lower.nodes import walk
 from .runtime import Frame, Raised, Runtime
 from .semantics.modules import execute
@@ -126,7 +127,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     module = UserModule("module", record)
     rt.user_modules[record.path] = module
     rt.lenient = True
-    define_only(rt, record, module)
+    define_only(rt, record, module, entry.cls or entry.func)
     open_up(module.globals.values())
     site = Site(record, record.tree, record.tree, "<entry>")
     target = module.globals.get(entry.func) if entry.cls is None else None
@@ -172,31 +173,11 @@ def open_up(values: Iterable[Any], depth: int = 3) -> None:
             open_up(value.attrs.values(), depth - 1)
 
 
-def define_only(rt: Runtime, record: Any, module: UserModule) -> None:
-    """Execute a module's definitions, without the loops and calls that make it a script."""
-    if not hasattr(rt.shared, "definitions"):
-        body: list[ast.stmt] = [
-            s
-            for s in record.tree.body
-            if isinstance(
-                s,
-                (
-                    ast.Import,
-                    ast.ImportFrom,
-                    ast.FunctionDef,
-                    ast.AsyncFunctionDef,
-                    ast.ClassDef,
-                    ast.Assign,
-                    ast.AnnAssign,
-                    ast.Try,
-                ),
-            )
-        ]
-        tree = ast.Module(body, [])
-        from .shared import FileRecord
-
-        rt.shared.definitions = FileRecord(record.path, tree, record.watch)
-    execute(rt, rt.shared.definitions, module, "module")
+def define_only(rt: Runtime, record: Any, module: UserModule, name: str) -> None:
+    """Execute the definitions that a function or class leads to, without what makes their module a script."""
+    if rt.shared.definitions is None:
+        rt.shared.definitions = Definitions(record)
+    execute(rt, rt.shared.definitions.of(name), module, "module")
 
 
 def method_of(rt: Runtime, cls: Class, entry: Entry, site: Site) -> Any:

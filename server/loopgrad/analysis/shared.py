@@ -80,6 +80,8 @@ class Shared:
         self.provider = provider
         self.files: dict[str, FileRecord | None] = {main.path: main}
         self.significant: dict[int, bool] = {}
+        #: The definitions of the file, once an entry point that is a function was run.
+        self.definitions: Any = None
         #: Expressions, by their sites, of whose unknown values a backward showed that they have a graph.
         self.proved: set[int] = set()
         #: The functions that some run executed, by their nodes.
