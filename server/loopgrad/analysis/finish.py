@@ -95,7 +95,8 @@ def cut_off(rt: Any) -> None:
             seen = Observation("cut-off", "not-trained", cut.site)
             seen.steps.append(Step("cut", cut.site, None, "cut-" + cut.kind, what=cut.what))
             seen.steps.append(Step("stored", optimizer.site or cut.site, None, "optimizer"))
-            seen.facts.update(cut=cut.kind, what=cut.what, group=k if len(groups) > 1 else None)
+            seen.facts.update(cut=cut.kind, what=cut.what, cuts=[(cut.kind, cut.site)])
+            seen.facts.update(group=k if len(groups) > 1 else None)
             rt.seen.append(seen)
 
 

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from loopgrad.confirm.pipes import Pipes
+from loopgrad.confirm.probe.sockets import short
 from loopgrad.confirm.probe.tree import PATIENCE
 
 AVAILABLE = sys.platform.startswith("linux") and hasattr(socket, "send_fds")
@@ -172,10 +173,7 @@ class _Places:
             base = tempfile.gettempdir()
         what = json.dumps([os.getuid(), os.path.abspath(python), warm.parent])
         folder = os.path.join(base, f"loopgrad-{hashlib.sha256(what.encode()).hexdigest()[:16]}")
-        path = os.path.join(folder, "socket")
-        if len(os.fsencode(path)) > 100:  # sun_path, man 7 unix
-            raise WarmError("the path of its socket is too long")
-        return cls(folder, path, os.path.join(folder, "token"))
+        return cls(folder, os.path.join(folder, "socket"), os.path.join(folder, "token"))
 
     @contextlib.contextmanager
     def locked(self, cancel: threading.Event, deadline: float) -> Iterator[None]:
@@ -265,7 +263,8 @@ def _reach(
 def _connect(places: _Places) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.connect(places.socket)
+        with short(places.socket) as path:
+            connection.connect(path)
     except OSError:
         connection.close()
         return None

@@ -33,6 +33,7 @@ import time
 from typing import Any
 
 from . import supervisor
+from .sockets import short
 
 #: The longest line that a request may be: an environment can be large.
 _LONGEST = 8 << 20
@@ -97,7 +98,8 @@ class Server:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         old = os.umask(0o177)
         try:
-            self._listener.bind(self._path)
+            with short(self._path) as path:
+                self._listener.bind(path)
         finally:
             os.umask(old)
         self._listener.listen(16)
