@@ -240,7 +240,8 @@ def test_strangers_are_turned_away(confirm: Confirm, write: Write, editor: Edito
     path = folder / "socket"
     for said in (b'{"token": "x", "key": "y"}\n', b"[]\n", b"nonsense", b""):
         with socket.socket(socket.AF_UNIX) as stranger:
-            stranger.connect(str(path))
+            with short(str(path)) as name:
+                stranger.connect(name)
             stranger.sendall(said)
             stranger.shutdown(socket.SHUT_WR)
             stranger.settimeout(10)
