@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from loopgrad.confirm import warm
+from loopgrad.confirm.probe.sockets import short
 
 from .conftest import Confirm
 from .test_confirm_awkward import BUG, RIGHT, confirmed
