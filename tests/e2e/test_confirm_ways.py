@@ -40,14 +40,29 @@ fi
 """
 
 
+FIRST = {
+    "args": ["--epochs", "4"],
+    "cwd": "${workspaceFolder}/data",
+    "env": {"RAN": "${workspaceFolder}/ran.json"},
+    "python": sys.executable,
+}
+
+
 @pytest.fixture(scope="module")
 def window(open_window: Callable):
     own = OWN.format(python=sys.executable, launcher=ROOT / "bundled" / "launcher.py")
-    return open_window("ways", {NAME: SCRIPT, "own/loopgrad": own}, NAME)
+    # A launch.json is there from the start: VS Code may miss that a folder .vscode comes while it is loading.
+    files = {
+        NAME: SCRIPT,
+        "own/loopgrad": own,
+        "data/numbers.csv": "1\n",
+        ".vscode/launch.json": launch_json(**FIRST),
+    }
+    return open_window("ways", files, NAME)
 
 
-def launch(window, **configuration) -> None:
-    """Writes a launch.json with one configuration for the script, and one for whichever file is open."""
+def launch_json(**configuration) -> str:
+    """A launch.json with one configuration for the script, and one for whichever file is open."""
     own = {"name": "Train", "type": "debugpy", "request": "launch", "program": f"${{workspaceFolder}}/{NAME}"}
     other = {
         "name": "File",
@@ -56,23 +71,16 @@ def launch(window, **configuration) -> None:
         "program": "${file}",
         "args": ["--other"],
     }
-    path = window.folder / ".vscode" / "launch.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"version": "0.2.0", "configurations": [other, {**own, **configuration}]}))
+    return json.dumps({"version": "0.2.0", "configurations": [other, {**own, **configuration}]})
+
+
+def launch(window, **configuration) -> None:
+    (window.folder / ".vscode" / "launch.json").write_text(launch_json(**configuration))
     window.page.wait_for_timeout(2000)  # VS Code watches the file; it shows nothing of it
 
 
 def test_as_launch_json_runs_it(window):
     ran = window.folder / "ran.json"
-    env = {"RAN": "${workspaceFolder}/ran.json"}
-    (window.folder / "data").mkdir()
-    launch(
-        window,
-        args=["--epochs", "4"],
-        cwd="${workspaceFolder}/data",
-        env=env,
-        python=sys.executable,
-    )
     window.wait_for_problem("LG101")
     window.command("Loopgrad: Confirm on Device")
     window.notification("Confirmed on cpu in iteration 2").wait_for(timeout=180_000)
