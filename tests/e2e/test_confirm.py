@@ -21,9 +21,10 @@ def test_confirmed_fixed_and_clean(english, picture):
     panel.locator("h3", has_text="The fix is proven").wait_for()
     carriers = panel.locator(".carriers code").all_inner_texts()
     assert {"benchmark", "multiplier"} <= set(carriers)
-    assert panel.locator("svg.plot .series.before .raised").count() == 1
-    assert panel.locator("svg.plot .series.after .mark").count() >= 2
-    panel.locator("svg.plot").scroll_into_view_if_needed()
+    plot = panel.locator("svg.plot")
+    english.until("the plot has the run that raised", lambda: plot.locator(".before .raised").count() == 1)
+    english.until("the plot has the run with the fix", lambda: plot.locator(".after .mark").count() >= 2)
+    english.show(plot)
     picture(english, "confirmed", roomy=True)
 
     panel.locator("#button-fix").click()
@@ -33,10 +34,10 @@ def test_confirmed_fixed_and_clean(english, picture):
     english.command("Loopgrad: Confirm on Device")
     english.notification("Clean on cpu").wait_for(timeout=180_000)
     panel.locator(".verdict.clean").wait_for()
-    plot = panel.locator("svg.plot")
-    plot.scroll_into_view_if_needed()
-    assert plot.locator(".series.before .raised").count() == 1
-    assert plot.locator(".series.after .raised").count() == 0
+    english.until("the plot has the run that raised", lambda: plot.locator(".before .raised").count() == 1)
+    english.until("the plot has the clean run", lambda: plot.locator(".after .mark").count() >= 2)
+    english.until("nothing raised in it", lambda: plot.locator(".after .raised").count() == 0)
+    english.show(plot)
     picture(english, "confirmed-clean", roomy=True)
 
 

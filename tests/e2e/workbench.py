@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import FrameLocator, Locator, Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
@@ -84,7 +85,9 @@ class Workbench:
 
     def commands(self, category: str) -> list[str]:
         """The titles of a category that the palette offers."""
-        rows = self.page.locator(".quick-input-widget .monaco-list-row .quick-input-list-label-meta, .quick-input-widget .label-name")
+        rows = self.page.locator(
+            ".quick-input-widget .monaco-list-row .quick-input-list-label-meta, .quick-input-widget .label-name"
+        )
 
         def found() -> list[str]:
             self.page.keyboard.press("F1")
@@ -210,6 +213,15 @@ class Workbench:
         """What the panel shows: a page inside two frames."""
         return self.page.frame_locator("iframe.webview").frame_locator("iframe#active-frame")
 
+    def show(self, element: Locator) -> None:
+        """Scrolls to an element; the panel may be drawn anew meanwhile."""
+
+        def scrolled() -> bool:
+            element.scroll_into_view_if_needed(timeout=5000)
+            return True
+
+        self.until("the element is in view", scrolled)
+
     # The rest
 
     def until(self, what: str, condition: Callable[[], T], patience: float = PATIENCE) -> T:
@@ -218,7 +230,7 @@ class Workbench:
         while True:
             try:
                 result = condition()
-            except PlaywrightTimeout:
+            except PlaywrightError:
                 result = None
             if result:
                 return result
