@@ -7,8 +7,10 @@ Lines and columns count from 1; columns count characters (Unicode code points), 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 SEVERITIES = ("error", "warning", "information")
 
@@ -78,6 +80,33 @@ class FixRequest:
     preferable: bool = True
 
 
+class Later(Sequence[FixRequest]):
+    """Requests that are made when somebody asks for them: a check that fixes nothing does not pay for them.
+
+    They are made from the tree that was analysed, which does not leave its process: another one finds none.
+    """
+
+    def __init__(self, make: Callable[[], Sequence[FixRequest]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> tuple[FixRequest, ...]:
+        return tuple(self._make())
+
+    @overload
+    def __getitem__(self, index: int) -> FixRequest: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[FixRequest, ...]: ...
+    def __getitem__(self, index: int | slice) -> FixRequest | tuple[FixRequest, ...]:
+        return self._made[index]
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __reduce__(self) -> tuple[type[tuple[()]], tuple[()]]:
+        return (tuple, ())
+
+
 @dataclass(frozen=True)
 class Edit:
     path: str
@@ -125,7 +154,7 @@ class Finding:
     carriers: tuple[str, ...] = ()
     trace: tuple[TraceStep, ...] = ()
     #: What could mend it, best first, not yet checked.
-    requests: tuple[FixRequest, ...] = ()
+    requests: Sequence[FixRequest] = ()
     #: Filled by ``loopgrad.fixes.offer``; empty until asked for.
     fixes: tuple[Fix, ...] = ()
     #: Where the traceback of a raising outcome points (the ``.backward()``), or None.

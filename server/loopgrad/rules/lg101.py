@@ -6,6 +6,8 @@ graph. What is left to say is which variables carry it, and from which iteration
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
 from loopgrad.model import Finding, Message
@@ -22,7 +24,9 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     seen = verdict.observation
     if seen.what != "carried":
         return None
-    return finding(CODE, verdict, context, _message(seen, context), requests=carried.requests(seen, context))
+    return finding(
+        CODE, verdict, context, _message(seen, context), requests=partial(carried.requests, seen, context)
+    )
 
 
 def _message(seen: Observation, context: Context) -> Message:

@@ -7,6 +7,7 @@ says what ``eval()`` does not do, because that is what is usually believed of it
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
@@ -29,7 +30,7 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     carriers = [carrier.text for carrier in seen.carriers] or built_names(seen.site)
     message = _message(seen, carriers, context)
     return finding(
-        CODE, verdict, context, message, requests=outside.requests(seen, context), carriers=carriers
+        CODE, verdict, context, message, requests=partial(outside.requests, seen, context), carriers=carriers
     )
 
 

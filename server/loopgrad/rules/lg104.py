@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
@@ -19,7 +21,9 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     seen = verdict.observation
     if seen.what != "modified":
         return None
-    return finding(CODE, verdict, context, _message(seen, context), requests=modified.requests(seen, context))
+    return finding(
+        CODE, verdict, context, _message(seen, context), requests=partial(modified.requests, seen, context)
+    )
 
 
 def _message(seen: Observation, context: Context) -> Message:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -23,4 +25,4 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     if carriers:
         args["names"] = names(carriers)
     message = Message.of(counted("LG201.grows", carriers), **args)
-    return finding(CODE, verdict, context, message, requests=growth.training(seen, context))
+    return finding(CODE, verdict, context, message, requests=partial(growth.training, seen, context))

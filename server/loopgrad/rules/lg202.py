@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
@@ -25,5 +26,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     at = context.node_range(path, argument) if isinstance(argument, ast.keyword) else None
     message = Message.of("LG202.hides" if hides else "LG202.unneeded")
     trace = [moment("retained", "retained-unneeded", seen.site, context)]
-    requests = retain.requests(seen, context)
+    requests = partial(retain.requests, seen, context)
     return finding(CODE, verdict, context, message, requests=requests, at=at, trace=trace)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -22,4 +24,4 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args = {"names": names(carriers)} if carriers else {}
     said = Message.of(counted("LG203.grows", carriers), **args)
     message = said if seen.facts.get("training") else Message.of("LG203.eval", said=said)
-    return finding(CODE, verdict, context, message, requests=growth.evaluation(seen, context))
+    return finding(CODE, verdict, context, message, requests=partial(growth.evaluation, seen, context))

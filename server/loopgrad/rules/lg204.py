@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -16,5 +18,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     seen = verdict.observation
     if seen.what != "eval-records":
         return None
-    requests = growth.recording(seen, context)
+    requests = partial(growth.recording, seen, context)
     return finding(CODE, verdict, context, Message.of("LG204.records"), requests=requests)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
 from loopgrad.model import Finding, Message
@@ -20,7 +22,9 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     seen = verdict.observation
     if seen.what != "no-graph":
         return None
-    return finding(CODE, verdict, context, _message(seen, context), requests=cuts.requests(seen, context))
+    return finding(
+        CODE, verdict, context, _message(seen, context), requests=partial(cuts.requests, seen, context)
+    )
 
 
 def _message(seen: Observation, context: Context) -> Message:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -19,7 +21,7 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     part = "optimizer" if seen.facts.get("group") is None else "group"
     what = Message.of(f"cut.{_kind(seen.facts.get('cut'))}", what=str(seen.facts.get("what") or ""))
     message = Message.of(f"LG302.{part}", what=what)
-    return finding(CODE, verdict, context, message, requests=cuts.requests(seen, context))
+    return finding(CODE, verdict, context, message, requests=partial(cuts.requests, seen, context))
 
 
 def _kind(kind: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
@@ -31,5 +32,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     carriers = [name] if name else []
     args = {"names": names(carriers)} if carriers else {}
     message = Message.of(counted("LG303.leaf", carriers), **args)
-    requests = leaf.requests(seen, context)
+    requests = partial(leaf.requests, seen, context)
     return finding(CODE, verdict, context, message, requests=requests, carriers=carriers)

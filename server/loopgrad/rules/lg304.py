@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -24,5 +26,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args = {"names": names(carriers)} if carriers else {}
     message = Message.of(counted("LG304.leaf", carriers), **args)
     at = context.node_range(context.path(seen.site), statement)
-    requests = cuts.loss_requests(seen, context)
+    requests = partial(cuts.loss_requests, seen, context)
     return finding(CODE, verdict, context, message, requests=requests, at=at, carriers=carriers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -23,5 +25,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args = {"names": names(carriers)} if carriers else {}
     key = "LG401.has-graph" if seen.facts.get("graph") else "LG401.stray"
     message = Message.of(counted(key, carriers), **args)
-    requests = single.stray(seen, context)
+    requests = partial(single.stray, seen, context)
     return finding(CODE, verdict, context, message, requests=requests, carriers=carriers, trace=())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopgrad.analysis.explore import Verdict
 from loopgrad.model import Finding, Message
 
@@ -23,5 +25,5 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args = {"names": names(carriers)} if carriers else {}
     key = "LG402.keeps" if seen.facts.get("graph", True) else "LG402.nothing"
     message = Message.of(counted(key, carriers), **args)
-    requests = single.dropped(seen, context)
+    requests = partial(single.dropped, seen, context)
     return finding(CODE, verdict, context, message, requests=requests, carriers=carriers)

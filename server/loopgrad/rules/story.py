@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation, Step
 from loopgrad.analysis.where import Site
 from loopgrad.messages.rules_en import MESSAGES
-from loopgrad.model import Finding, FixRequest, Message, Range, TraceStep, WitnessStep
+from loopgrad.model import Finding, FixRequest, Later, Message, Range, TraceStep, WitnessStep
 
 from .catalogue import RULES
 from .context import Context
@@ -21,12 +21,15 @@ def finding(
     context: Context,
     message: Message,
     *,
-    requests: Sequence[FixRequest] = (),
+    requests: Callable[[], Sequence[FixRequest]] | None = None,
     at: Range | None = None,
     carriers: Sequence[str] | None = None,
     trace: Sequence[TraceStep] | None = None,
 ) -> Finding:
-    """A finding of a rule. ``at`` is its range where that is not the observation's own site."""
+    """A finding of a rule. ``at`` is its range where that is not the observation's own site.
+
+    ``requests`` makes what could mend it; it is called when somebody asks.
+    """
     seen = verdict.observation
     rule = RULES[code]
     path = context.path(seen.site)
@@ -47,7 +50,7 @@ def finding(
         loop_line=None if quiet or seen.iteration is None or seen.loop is None else seen.loop.line,
         carriers=tuple(dict.fromkeys(carriers)),
         trace=said,
-        requests=tuple(requests),
+        requests=Later(requests) if requests is not None else (),
         witness=witness(seen, context) if verdict.certain else (),
         raised_at=None if seen.raised is None else (context.path(seen.raised), context.range(seen.raised)),
     )
