@@ -13,7 +13,8 @@ from typing import Any
 from .lower.nodes import walk
 from .lower.scope import Scope, bind
 from .lower.statements import block
-from .runtime import Frame, Raised
+from .runtime import Frame
+from .signals import Raised
 
 _KINDS = (
     ast.Import,

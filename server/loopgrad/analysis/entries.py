@@ -8,8 +8,9 @@ from typing import Any
 
 from .definitions import Definitions
 from .lower.nodes import walk
-from .runtime import Frame, Raised, Runtime
+from .runtime import Frame, Runtime
 from .semantics.modules import execute
+from .signals import Raised
 from .torch_model import nn
 from .values import (
     Bound,

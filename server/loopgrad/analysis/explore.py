@@ -14,10 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import finish
+from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
 from .observation import Observation
-from .runtime import Budget, Decision, Ended, Raised, Runtime
+from .runtime import Runtime
 from .shared import FileRecord, Shared
+from .signals import Budget, Ended, Raised
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
 MOST_PATHS = 64

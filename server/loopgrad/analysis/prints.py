@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 
 from .entries import Entry, run_entry
-from .runtime import Budget, Ended, Raised, Runtime
+from .runtime import Runtime
 from .shared import FileRecord, Shared
+from .signals import Budget, Ended, Raised
 
 
 def run(source: str, limit: int = 200_000) -> list[tuple[int, str | None]]:

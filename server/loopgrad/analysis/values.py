@@ -17,6 +17,10 @@ from .tape import Node, Tensor
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
 
 
+#: The types of constants, which are their own values.
+CONST = frozenset({int, float, str, bool, type(None), bytes, complex, range, type(Ellipsis), slice})
+
+
 class Sym:
     """An unknown value. ``key`` identifies it: equal keys are the same unknown in every run.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import CONST, Raised
+from ..signals import Raised
 from ..tape import Tensor
 from ..torch_model import nn, tensors
 from ..values import (
+    CONST,
     MISSING,
     Bound,
     Class,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..tape import Tensor
 from ..torch_model import tensors
 from ..values import MISSING, Bound, Class, Endless, LDict, LList, Native, Obj, Sym

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..runtime import Ended, Raised
 from ..semantics import builtins_model
 from ..semantics.calls import arg
 from ..semantics.containers import lifted, plain
+from ..signals import Ended, Raised
 from ..tape import NEVER, Tensor
 from ..values import (
     MISSING,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..values import (
     Bound,
     Class,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..knowledge import torch_table as table
-from ..runtime import CONST, Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..tape import Tensor
 from ..torch_model import autograd, containers, inplace, leaf_modules, methods, nn, optim, tensors
-from ..values import MISSING, Func, Namespace, Native, Sym, tensors_in
+from ..values import CONST, MISSING, Func, Namespace, Native, Sym, tensors_in
 from ..where import Site
 from . import data, distributions, torch_factories, torch_wrappers
 from .registry import TABLE, native

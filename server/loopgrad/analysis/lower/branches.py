@@ -11,10 +11,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..runtime import CONST, WHOLE, Abort, Budget, Ended, Frame, Log, Raised, Slot, relevant
+from ..nesting import relevant
+from ..runtime import Frame
 from ..semantics.unknowns import SINKS
+from ..signals import Abort, Budget, Ended, Raised
 from ..tape import Tensor
-from ..values import MISSING, LDict, LList, LSet, Sym
+from ..undo import WHOLE, Log, Slot
+from ..values import CONST, MISSING, LDict, LList, LSet, Sym
 from .expressions import lower
 from .scope import Scope
 from .statements import Run, block

@@ -11,8 +11,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Budget, Frame, Raised
-from ..values import MISSING, Func, Obj, Sym
+from ..runtime import Frame
+from ..signals import Budget, Raised
+from ..values import CONST, MISSING, Func, Obj, Sym
 from .nodes import walk
 from .scope import Scope, text_of
 

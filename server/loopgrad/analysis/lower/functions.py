@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import Frame, Raised
+from ..runtime import Frame
+from ..signals import Raised
 from ..values import MORE, Class, Func, LDict, Obj
 from ..where import Site
 from .nodes import walk_all

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..runtime import Budget, Frame, Raised
+from ..runtime import Frame
+from ..signals import Budget, Raised
 from ..values import MISSING
 from ..where import LoopRun, Where
 from .expressions import lower

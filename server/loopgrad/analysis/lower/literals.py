@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from ..runtime import CONST, Frame, Raised
-from ..values import LDict, LList, LSet, Sym, hashable
+from ..runtime import Frame
+from ..signals import Raised
+from ..values import CONST, LDict, LList, LSet, Sym, hashable
 from .expressions import Eval, lower
 from .scope import Scope
 

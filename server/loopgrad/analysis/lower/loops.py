@@ -10,7 +10,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import Frame, Raised
+from ..runtime import Frame
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import MISSING, LDict, LList, LSet, Obj, Sym, hashable
 from ..where import LoopRun, Where

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Frame
+from ..runtime import Frame
 from ..tape import Tensor
-from ..values import MISSING, Class, LDict, LList, Obj, Sym
+from ..values import CONST, MISSING, Class, LDict, LList, Obj, Sym
 from .expressions import lower
 from .scope import Scope
 from .targets import target

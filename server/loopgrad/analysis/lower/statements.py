@@ -11,9 +11,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Budget, Ended, Frame, Raised
+from ..runtime import Frame
+from ..signals import Budget, Ended, Raised
 from ..tape import Tensor
-from ..values import LDict, LList, Obj
+from ..values import CONST, LDict, LList, Obj
 from .expressions import OPERATORS, lower
 from .functions import lower_class, lower_function
 from .scope import Scope, text_of

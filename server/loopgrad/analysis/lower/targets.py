@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Frame
-from ..values import MISSING, Obj
+from ..runtime import Frame
+from ..values import CONST, MISSING, Obj
 from .expressions import lower
 from .scope import Scope, text_of
 

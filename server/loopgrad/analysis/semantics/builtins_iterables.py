@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Raised
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     MORE,
     Bound,

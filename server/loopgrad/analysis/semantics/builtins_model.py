@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Ended, Raised
+from ..signals import Ended, Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     Bound,
     Class,

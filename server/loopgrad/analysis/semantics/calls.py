@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..lower.functions import bind_arguments
-from ..runtime import CONST, Frame, Raised
+from ..runtime import Frame
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     Bound,
     Class,

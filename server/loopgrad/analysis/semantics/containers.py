@@ -7,8 +7,8 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from ..runtime import CONST, Abort, Raised
-from ..values import MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
+from ..signals import Abort, Raised
+from ..values import CONST, MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
 
 Method = Callable[[Any, Any, Any, list, dict], Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Raised
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import MISSING, Bound, Iter, Obj, Sym
 from ..where import Site

@@ -6,9 +6,10 @@ import ast
 from typing import Any
 
 from ..lower.scope import text_of
-from ..runtime import CONST, Raised
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     Bound,
     Class,

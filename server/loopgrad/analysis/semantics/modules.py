@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Abort, Budget, Ended, Frame, Raised
+from ..runtime import Frame
+from ..signals import Abort, Budget, Ended, Raised
 from ..values import MISSING, Namespace, Sym, UserModule
 from ..where import Site
 

@@ -6,9 +6,10 @@ import ast
 from typing import Any
 
 from ..knowledge import torch_names
-from ..runtime import CONST, Raised
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     Bound,
     Class,

@@ -8,9 +8,11 @@ from typing import Any
 
 from .. import cuts
 from ..lower.expressions import const_op
-from ..runtime import CONST, Raised, parts_of
+from ..nesting import parts_of
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
+    CONST,
     MISSING,
     MOST_ITEMS,
     Bound,

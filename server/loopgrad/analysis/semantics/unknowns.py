@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import cuts
-from ..runtime import CONST, Raised
+from ..signals import Raised
 from ..tape import DEPENDS, Tensor
-from ..values import Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
+from ..values import CONST, Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from ..where import Site
 
 #: Libraries whose results are no tensors with a graph.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..tape import ALWAYS, DEPENDS, Node, Pass, TapeError, Tensor, run_backward
 from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, node_of, tensors_in
 from ..where import Site

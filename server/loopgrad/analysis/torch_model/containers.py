@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..runtime import Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..tape import Tensor
 from ..values import Class, LDict, LList, Native, Obj, Sym
 from ..where import Site

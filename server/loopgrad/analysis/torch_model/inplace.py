@@ -172,7 +172,7 @@ def _form(key: Any) -> str:
 
 def detach_(rt: Any, t: Tensor, site: Site) -> Tensor:
     """``t.detach_()``; raises on a view, as torch does."""
-    from ..runtime import Raised
+    from ..signals import Raised
 
     if t.base is not None and rt.grad and t.node is not None:
         raise Raised("RuntimeError")

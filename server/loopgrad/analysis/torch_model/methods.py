@@ -8,10 +8,10 @@ from typing import Any
 from .. import cuts
 from ..knowledge import torch_names
 from ..knowledge import torch_table as table
-from ..runtime import CONST, Raised
 from ..semantics.calls import arg
+from ..signals import Raised
 from ..tape import Tensor
-from ..values import LDict, Native, Sym
+from ..values import CONST, LDict, Native, Sym
 from ..where import Site
 from . import autograd, inplace, tensors
 from .inplace import operator as inplace_operator

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import cuts
-from ..runtime import CONST
 from ..semantics.calls import arg
 from ..tape import Storage, Tensor
-from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, tensors_in
+from ..values import CONST, MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, tensors_in
 from ..where import Site
 from . import tensors
 from .tensors import bump

@@ -10,9 +10,8 @@ from typing import Any
 
 from .. import cuts
 from ..knowledge import torch_table as table
-from ..runtime import CONST
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
-from ..values import MISSING, LDict, LList, Native, Sym, node_of, tensors_in
+from ..values import CONST, MISSING, LDict, LList, Native, Sym, node_of, tensors_in
 from ..where import Site
 
 #: Python's operators by the tensor method that they are.
@@ -382,7 +381,7 @@ def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     number_a = ta in (int, float, bool, complex)
     number_b = tb in (int, float, bool, complex)
     if ta in (str, type(None), LDict) or tb in (str, type(None), LDict):
-        from ..runtime import Raised
+        from ..signals import Raised
 
         raise Raised("TypeError")
     if number_b:

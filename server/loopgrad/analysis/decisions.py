@@ -1,0 +1,199 @@
+"""What a run knows of unknown conditions, and what it decides of them.
+
+A decision is keyed by the unknown's identity, so that the same test later takes the same side; components are
+decided in the order in which Python evaluates them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .tape import Tensor
+from .undo import Undoable
+from .values import CONST, LDict, LList, LSet, Obj, Sym
+from .where import Site
+
+
+class Decision:
+    """A decided condition. ``flip`` is False where the other side only leaves the loop or fails.
+
+    ``result`` is what the condition that stands at ``site`` came out as (``not x`` of a decided x), None where
+    only a part of it was decided.
+    """
+
+    __slots__ = ("choice", "flip", "key", "result", "site")
+
+    def __init__(self, key: Any, choice: bool, site: Any, flip: bool = True) -> None:
+        self.key = key
+        self.choice = choice
+        self.site = site
+        self.flip = flip
+        self.result: bool | None = choice
+
+
+class Deciding(Undoable):
+    """The deciding half of a run."""
+
+    shared: Any
+    assign: dict[Any, bool]
+    facts: dict[Any, tuple[str, Any]]
+    trace: list[Decision]
+
+    if TYPE_CHECKING:  # of the whole run, see runtime.py
+
+        def fresh(self, site: Site | None, kind: str = "any") -> Sym: ...
+
+        def made_here(self, key: Any) -> bool: ...
+
+    def truth(self, value: Any, site: Site | None = None) -> bool:
+        """Whether ``value`` is true; decides an unknown."""
+        known = self.known(value, site)
+        if known is None:
+            return self.decide(value if type(value) is Sym else self._truth_sym(value, site), site)
+        return known
+
+    def _truth_sym(self, value: Any, site: Site | None) -> Sym:
+        return self.fresh(site, "bool")
+
+    def known(self, value: Any, site: Site | None = None) -> bool | None:
+        """Whether ``value`` is true as far as this run knows, else None."""
+        kind = type(value)
+        if kind is bool:
+            return value
+        if kind is Sym:
+            return self._known_sym(value)
+        if kind in CONST:
+            return bool(value)
+        if kind is tuple:
+            return bool(value)
+        if kind is LList or kind is LDict or kind is LSet:
+            if len(value):
+                return None if kind is LList and value.unsure else True
+            return None if value.open else False
+        if kind is Tensor:
+            return None
+        if kind is Obj:
+            return self.shared.objects.truth_of(self, value, site)
+        return True
+
+    def _known_sym(self, sym: Sym) -> bool | None:
+        op = sym.op
+        if not op:
+            choice = self.assign.get(sym.key)
+            if choice is not None:
+                return choice
+            fact = self.facts.get(sym.key)
+            if fact is not None:
+                return bool(fact[1])
+            return True if sym.kind == "object" else None
+        if op == "not":
+            inner = self.known(sym.args[0])
+            return None if inner is None else not inner
+        if op == "and" or op == "or":
+            stop = op == "or"
+            unknown = False
+            for arg in sym.args:
+                inner = self.known(arg)
+                if inner is None:
+                    unknown = True
+                elif inner is stop:
+                    return stop
+            return None if unknown else not stop
+        if op == "phi":
+            side = self.known(sym.args[0])
+            if side is not None:
+                return self.known(sym.args[1] if side else sym.args[2])
+            a, b = self.known(sym.args[1]), self.known(sym.args[2])
+            return a if a is b else None
+        choice = self.assign.get(sym.key)
+        if choice is not None:
+            return choice
+        if op in ("is", "eq") and type(sym.args[0]) is Sym:
+            fact = self.facts.get(sym.args[0].key)
+            if fact is not None:
+                if fact[0] == "value":
+                    return fact[1] is sym.args[1] or fact[1] == sym.args[1]
+                if fact[1] and not sym.args[1] and type(sym.args[1]) in CONST:
+                    return False
+        return None
+
+    def resolve(self, value: Any) -> Any:
+        """The value behind an unknown that this run has decided since."""
+        while type(value) is Sym:
+            if value.op == "phi":
+                side = self.known(value.args[0])
+                if side is None:
+                    return value
+                value = value.args[1] if side else value.args[2]
+                continue
+            fact = self.facts.get(value.key) if self.facts else None
+            if fact is not None and fact[0] == "value":
+                return fact[1]
+            return value
+        return value
+
+    def decide(self, sym: Sym, site: Any = None, default: bool | None = None, flip: bool = True) -> bool:
+        """Decide an unknown condition, component by component in the order Python evaluates them."""
+        known = self._known_sym(sym)
+        if known is not None:
+            return known
+        op = sym.op
+        if op == "not":
+            flipped = None if default is None else not default
+            arg = sym.args[0]
+            place = len(self.trace)
+            got = self.decide(arg, site, flipped, flip) if type(arg) is Sym else self.truth(arg, site)
+            for each in self.trace[place:]:
+                each.result = None if each.result is None else not each.result
+            return not got
+        if op == "and" or op == "or":
+            stop = op == "or"
+            place = len(self.trace)
+            for arg in sym.args:
+                want = (
+                    default
+                    if default is not None and (default is not stop or arg is sym.args[-1])
+                    else (None if default is None else not stop)
+                )
+                got = self.decide(arg, site, want, flip) if type(arg) is Sym else self.truth(arg, site)
+                for each in self.trace[place:]:
+                    each.result = None
+                if got is stop:
+                    return stop
+            return not stop
+        if op == "phi":
+            side = self.truth(sym.args[0], site)
+            return self.truth(sym.args[1] if side else sym.args[2], site)
+        if default is None:
+            default = self.usual(sym)
+        # The test that ends a loop is a shorter run if it is asked anew each time, another program if it is a flag.
+        flip = flip or not self.made_here(sym.key)
+        self.trace.append(Decision(sym.key, default, site, flip))
+        self.commit(sym, default)
+        return default
+
+    def commit(self, sym: Sym, choice: bool) -> None:
+        """Remember a decision and what follows from it."""
+        if self.log is not None:
+            self.note(self.assign, sym.key)
+            self.note(self.facts, sym.key)
+        self.assign[sym.key] = choice
+        self.derive(sym, choice)
+
+    def derive(self, sym: Sym, choice: bool) -> None:
+        if sym.op in ("is", "eq") and type(sym.args[0]) is Sym and not isinstance(sym.args[1], Sym):
+            inner = sym.args[0]
+            if choice and inner.op == "":
+                self.put(self.facts, inner.key, ("value", sym.args[1]))
+        elif not sym.op and choice:
+            if self.facts.get(sym.key) is None:
+                self.put(self.facts, sym.key, ("truthy", True))
+
+    @staticmethod
+    def usual(sym: Sym) -> bool:
+        """The side that is executed first where nothing else speaks for one."""
+        if sym.op in ("is", "eq"):
+            return False
+        if sym.kind in ("call", "bool"):
+            return False
+        return True

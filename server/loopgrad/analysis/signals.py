@@ -1,0 +1,31 @@
+"""What ends a stretch of a run: exceptions of the analysed program, its end, the budget, and a try given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Raised(Exception):
+    """An exception of the analysed program. ``kind`` is the class's name."""
+
+    def __init__(self, kind: str, value: Any = None) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.value = value
+
+
+class Ended(Exception):
+    """The program ends here (``sys.exit``, an uncaught error of torch)."""
+
+
+class Budget(Exception):
+    """The run used up its steps."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+class Abort(Exception):
+    """A tried branch does something that a graph could notice: it must be decided, not merged."""
