@@ -1,4 +1,4 @@
-"""What nobody can see into costs findings, never a false alarm: each program here is met in public code."""
+"""What nobody can see into, or what is bounded, is no false alarm: each program here is met in public code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from loopgrad.rules import check
 from loopgrad.source import FileProvider, SourceFile
 
 SILENT = {
+    "the rows of one output, added up one by one: bounded by the output, whose graph is kept as a whole": """
+        import torch
+        net = torch.nn.Linear(3, 25)
+        out = net(torch.ones(2, 3)).t()
+        total = torch.zeros(1)
+        for step in range(25):
+            total += out[step].mean()
+        print(total.item())
+        """,
     "what an unknown brings, added in place": """
         import torch
         from elsewhere import batches

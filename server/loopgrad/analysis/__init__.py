@@ -1,7 +1,9 @@
 """The analysis: abstract execution of a program over an abstract autograd tape.
 
 * ``where`` places and moments; ``tape`` nodes, tensors, backward; ``values`` what a value is
-* ``runtime`` one run and its decisions; ``lower`` Python lowered to closures; ``semantics`` what its operations mean
+* ``runtime`` one run, ``decisions`` what it decides, ``undo`` how a try is taken back, ``signals`` what ends it
+* ``nesting`` what lies inside of a value; ``definitions`` what an entry point needs of its module
+* ``lower`` Python lowered to closures; ``semantics`` what its operations mean
 * ``torch_model`` what torch's operations record; ``libraries`` what other libraries do; ``knowledge`` the measured table
 * ``observation``, ``observe``, ``stories``, ``growth``, ``cuts``, ``finish`` what goes wrong
 * ``entries``, ``explore`` which runs there are; ``shared`` what outlives a run
