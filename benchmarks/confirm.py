@@ -4,7 +4,8 @@
 
 * ``warm``: a second confirm of example 2 against the first (the first starts the warm server), as a user
   waits for them, over a few rounds; and against a plain run of the script.
-* ``overhead``: CPU time of an iteration of training under the probe against the plain script, by feature.
+* ``overhead``: CPU time of an iteration of training under the probe against the plain script, by feature; last
+  the second pass, which runs only where something was seen.
   One thread, the best of a few runs, since a loaded machine only ever adds.
 * ``large``: a transformer of more than a billion parameters with a carried memory, ``--shape-only``: seconds and
   the largest resident memory of any process of the run.
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -147,28 +149,32 @@ def plain(script: Path) -> float:
     return float(done.stdout.split()[1])
 
 
-def probed(script: Path, without: tuple[str, ...]) -> float:
+def probed(script: Path, without: tuple[str, ...], *, details: bool = False) -> float:
     from loopgrad.confirm.observe import Request, observe
     from loopgrad.confirm.warm import Warm
 
     warm = Warm(parent=os.getpid())
     with tempfile.TemporaryFile() as out:
-        observe(Request(str(script), steps=60, python=sys.executable, without=without, warm=warm), out=out)
+        request = Request(str(script), steps=60, python=sys.executable, without=without, warm=warm)
+        observe(replace(request, details=details), out=out)
         out.seek(0)
         return float(out.read().split()[1])
 
 
 def overhead(folder: Path) -> None:
+    from loopgrad.confirm.details import NOT_NEEDED
+
     os.environ["OMP_NUM_THREADS"] = "1"
     print("overhead: CPU time of an iteration, ratio to the plain script")
-    print(f"  {'':18} {'walk':>9} " + " ".join(f"+{name:>9}" for name in FEATURES))
+    print(f"  {'':18} {'walk':>9} " + " ".join(f"+{name:>9}" for name in FEATURES) + "  second pass")
     for name, text in MODELS.items():
         script = folder / "model.py"
         script.write_text(text + TIMED)
         columns = [FEATURES[count:] for count in range(len(FEATURES) + 1)]
-        bests = [9e9] * (len(columns) + 1)
+        bests = [9e9] * (len(columns) + 2)
         for _ in range(ROUNDS):  # interleaved, so that load falls on all alike
             measured = [plain(script), *(probed(script, without) for without in columns)]
+            measured.append(probed(script, NOT_NEEDED, details=True))
             bests = [min(pair) for pair in zip(bests, measured)]
         print(f"  {name:18} " + " ".join(f"{each / bests[0]:10.2f}" for each in bests[1:]), flush=True)
 

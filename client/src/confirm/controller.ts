@@ -241,7 +241,16 @@ async function openReport({ report }: HeldFinding): Promise<void> {
 function tell(event: Event): string | undefined {
   switch (event.event) {
     case 'start':
-      return event.phase === 'run' ? say('starting') : say('starting again, with the fix');
+      switch (event.phase) {
+        case 'run':
+          return say('starting');
+        case 'fixed-run':
+          return say('starting again, with the fix');
+        case 'details':
+          return say('running again, to see which calls built the graph');
+        default:
+          return undefined;
+      }
     case 'loaded':
       return say('PyTorch {0} is loaded', event.torch);
     case 'step':

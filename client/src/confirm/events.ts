@@ -3,7 +3,7 @@
 import type { Report } from './report';
 
 export type Event =
-  | { readonly event: 'start'; readonly phase: 'run' | 'fixed-run' }
+  | { readonly event: 'start'; readonly phase: 'run' | 'details' | 'fixed-run' }
   | { readonly event: 'loaded'; readonly torch: string; readonly python: string }
   | { readonly event: 'device'; readonly device: string }
   /** -1 nodes: they could not be counted. */

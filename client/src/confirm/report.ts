@@ -15,6 +15,8 @@ export interface Run {
   readonly raised_at: ReportPlace | null;
   readonly freed_at: ReportPlace | null;
   readonly built_at: ReportPlace | null;
+  /** The calls that led there, the innermost first. */
+  readonly built_through?: readonly ReportPlace[];
   readonly carriers: readonly { readonly name: string; readonly stored_at: ReportPlace | null }[];
   readonly device: string | null;
   readonly redirected: boolean;

@@ -20,6 +20,7 @@ from typing import Any
 
 from loopgrad import __version__
 from loopgrad.confirm import report
+from loopgrad.confirm.details import add_details, wants_details
 from loopgrad.confirm.observe import Request, ScratchError, observe
 from loopgrad.confirm.progress import Progress
 from loopgrad.confirm.proof import Proof, compare
@@ -202,6 +203,9 @@ class ConfirmCommand:
 
     def _confirm(self, request: Request) -> tuple[Verdict, Checked | None, Proof | None]:
         verdict = self._observed(request)
+        if wants_details(verdict, request) and not self._cancel.is_set():
+            self._progress.say("start", phase="details")
+            add_details(verdict, request, self._cancel)
         if self._cancel.is_set():
             return verdict, None, None
         with_fix = bool(self._args.with_fix)

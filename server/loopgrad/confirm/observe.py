@@ -59,6 +59,8 @@ class Request:
     adopt: bool = False
     #: Have a process that holds torch fork the run, and keep it for the next.
     warm: Warm | None = None
+    #: Note the calls that led to each statement.
+    details: bool = False
     #: Parts of the probe to leave out, to measure what they cost; see ``probe/job.py``.
     without: tuple[str, ...] = ()
 
@@ -173,6 +175,7 @@ def _start(
         "workspace": [folder, request.cwd],
         "parent": os.getpid(),
         "seconds": max(1.0, request.timeout * 0.95 - 1.0),
+        "details": request.details,
         "without": list(request.without),
     }
     base = {**_DEFAULTS, **os.environ}

@@ -59,6 +59,7 @@ def _verdict(verdict: Verdict, paths: Paths, language: str) -> dict[str, Any]:
         "raised_at": _place(verdict.raised_at, paths),
         "freed_at": _place(verdict.freed_at, paths),
         "built_at": _place(verdict.built_at, paths),
+        "built_through": [_place(at, paths) for at in verdict.built_through],
         "carriers": [{"name": name, "stored_at": _place(at, paths)} for name, at in verdict.carriers],
         "device": verdict.device,
         "redirected": verdict.redirected,
@@ -105,6 +106,8 @@ def as_text(
     for role, at in (("raised", verdict.raised_at), ("freed", verdict.freed_at), ("built", verdict.built_at)):
         if at is not None:
             lines.append("  " + say(f"confirm.text.{role}", place=place(at)))
+    for at in verdict.built_through:
+        lines.append("    " + say("confirm.text.through", place=place(at)))
     for name, at in verdict.carriers:
         key = "confirm.text.carrier" if at else "confirm.text.carrier-only"
         lines.append("  " + say(key, name=name, place=place(at)))

@@ -212,4 +212,5 @@ def _same(finding: Finding, verdict: Verdict) -> bool:
     told = {(os.path.realpath(step.path), step.range.line) for step in finding.trace}
     told.add((os.path.realpath(finding.path), finding.range.line))
     seen = [verdict.raised_at, verdict.freed_at, verdict.built_at, *(at for _, at in verdict.carriers)]
+    seen += verdict.built_through
     return any(at is not None and (os.path.realpath(at[0]), at[1]) in told for at in seen)

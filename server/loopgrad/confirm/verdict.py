@@ -38,6 +38,8 @@ class Verdict:
     raised_at: Place | None = None
     freed_at: Place | None = None
     built_at: Place | None = None
+    #: The calls that led there, the innermost first; see ``confirm/details.py``.
+    built_through: list[Place] = field(default_factory=list)
     carriers: list[tuple[str, Place | None]] = field(default_factory=list)
     device: str | None = None
     redirected: bool = False
@@ -157,6 +159,7 @@ def _take(verdict: Verdict, fault: dict[str, Any], stores: Stores) -> None:
     verdict.raised_at = _place(fault.get("raised_at")) if fault["outcome"] in RAISING else None
     verdict.freed_at = _place(fault.get("freed_at"))
     verdict.built_at = _place(fault.get("built_at"))
+    verdict.built_through = [(path, line) for path, line in fault.get("built_through", ())]
     ran = [(path, line) for path, line in fault.get("ran", ())]
     near = [
         verdict.raised_at,

@@ -54,6 +54,7 @@ MESSAGES = {
     "confirm.text.raised": "{place}  raises",
     "confirm.text.freed": "{place}  freed the graph",
     "confirm.text.built": "{place}  built it",
+    "confirm.text.through": "{place}  called that",
     "confirm.text.carrier": "{place}  stores {name}, which carries it",
     "confirm.text.carrier-only": "{name} carries it",
     "confirm.text.nodes": "graph nodes alive after each step: {nodes}",

@@ -44,6 +44,7 @@ MESSAGES = {
     "confirm.text.raised": "{place}  抛出异常",
     "confirm.text.freed": "{place}  释放了图",
     "confirm.text.built": "{place}  构建了图",
+    "confirm.text.through": "{place}  调用了它",
     "confirm.text.carrier": "{place}  存储了携带它的 {name}",
     "confirm.text.carrier-only": "{name} 携带它",
     "confirm.text.nodes": "每步之后存活的图节点：{nodes}",

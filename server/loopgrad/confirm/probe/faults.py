@@ -32,6 +32,8 @@ class Fault:
     raised_at: Place | None = None
     freed_at: Place | None = None
     built_at: Place | None = None
+    #: The calls that led there, the innermost first; of a run with details.
+    built_through: list[Place] = field(default_factory=list)
     iteration: int | None = None
     loop: Place | None = None
     #: All loops around, outermost first, as (path, line, iteration).
@@ -83,8 +85,7 @@ class Explainer:
         carried = self._carried(running, set(running.stale), border)
         fault.carriers = _names(carried, running, set(running.stale))
         built = max(carried, key=number_of) if carried else culprit
-        fault.built_at = self._places.built_at(number_of(built))
-        return fault
+        return self._built(fault, number_of(built))
 
     def _modified(self, running: Running, fault: Fault) -> Fault:
         loops = running.record.loops
@@ -106,7 +107,11 @@ class Explainer:
                 fault.carriers = _names(carried, running, culprits)
                 number = max(map(number_of, carried))
                 break
+        return self._built(fault, number)
+
+    def _built(self, fault: Fault, number: int) -> Fault:
         fault.built_at = self._places.built_at(number)
+        fault.built_through = self._places.built_through(number)
         return fault
 
     def _carried(self, running: Running, targets: set[Node], border: int) -> list[Node]:

@@ -63,6 +63,7 @@ class Record:
     #: A container or an attribute holds it.
     stored: bool = False
     built: Place | None = None
+    built_through: list[Place] = field(default_factory=list)
     ended: bool = False
 
     @property
@@ -196,7 +197,9 @@ class Growth:
         )
         record.stored = any("." in name or "[" in name for name in called)
         record.names = collapsed(called)
-        record.built = self._places.built_at(number_of(older[-1][1]))
+        number = number_of(older[-1][1])
+        record.built = self._places.built_at(number)
+        record.built_through = self._places.built_through(number)
 
     def consume(self, nodes: list[Node]) -> None:
         """A pass has freed these nodes."""

@@ -29,6 +29,8 @@ class Job:
     seed: int = 0
     #: After so long the probe reports what it has seen and ends by itself, if it comes to a tick.
     seconds: float = 120.0
+    #: Note for each statement the calls that led to it: the second pass.
+    details: bool = False
     #: Parts to leave out, for benchmarks: ``marks`` (which statement built what), ``names`` (what the live
     #: frames call a tensor), ``growth`` (generations that stay alive), ``training`` (optimizers).
     without: list[str] = field(default_factory=list)

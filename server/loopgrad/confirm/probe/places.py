@@ -58,18 +58,28 @@ class Activation:
 class _Marks:
     """What one thread has marked: statement ``where[i]`` ran from sequence number ``numbers[i]`` on."""
 
-    __slots__ = ("numbers", "where")
+    __slots__ = ("numbers", "through", "where")
 
     def __init__(self) -> None:
         self.numbers: list[int] = [-1]
         self.where: list[Place | None] = [None]
+        #: The calls that led to the statement, by its sequence number; of a run with details.
+        self.through: dict[int, list[Place]] = {}
+
+    def forget_half(self) -> None:
+        del self.numbers[1 : _MOST_MARKS // 2]
+        del self.where[1 : _MOST_MARKS // 2]
+        self.through = {number: calls for number, calls in self.through.items() if number >= self.numbers[1]}
 
 
 class Places:
     """The state that the injected calls keep. ``on_tick`` and ``on_leave`` are told of each activation."""
 
-    def __init__(self, number: Callable[[], int], compiling: Callable[[], bool]) -> None:
+    def __init__(
+        self, number: Callable[[], int], compiling: Callable[[], bool], *, details: bool = False
+    ) -> None:
         self.number = number
+        self._details = details
         self._compiling = compiling
         self._marks: dict[int, _Marks] = {}
         self._frames: dict[int, dict[int, Activation]] = {}
@@ -87,6 +97,7 @@ class Places:
         """The injected functions. Under torch.compile they are constants: ``compiling`` is folded."""
         number, compiling, ident = self.number, self._compiling, threading.get_ident
         table, ran, files, frame_at = self._marks, self.ran, self.files, sys._getframe
+        details, calls_of = self._details, self._calls_of
 
         def mark(place: Place) -> None:
             if compiling():
@@ -103,8 +114,9 @@ class Places:
                 marks.numbers.append(now)
                 marks.where.append(place)
                 if len(marks.numbers) > _MOST_MARKS:
-                    del marks.numbers[1 : _MOST_MARKS // 2]
-                    del marks.where[1 : _MOST_MARKS // 2]
+                    marks.forget_half()
+            if details:
+                marks.through[now] = calls_of(frame_at(1))
 
         def back(value: Any) -> Any:
             if compiling():
@@ -120,6 +132,8 @@ class Places:
                     marks.where.append((caller.f_code.co_filename, caller.f_lineno))
                 elif caller is not None:
                     marks.where[-1] = (caller.f_code.co_filename, caller.f_lineno)
+                if details and caller is not None:
+                    marks.through[now] = calls_of(caller)
             return value
 
         def enter(loop: tuple[str, int, int]) -> None:
@@ -179,6 +193,10 @@ class Places:
                 yield frame
             frame = frame.f_back
 
+    def _calls_of(self, frame: FrameType) -> list[Place]:
+        """The lines of the user's that a frame has been called through, the innermost first."""
+        return [(caller.f_code.co_filename, caller.f_lineno) for caller in self.frames(frame.f_back)]
+
     def _loops_of(self, frames: list[FrameType]) -> list[Activation]:
         return self.active([(frame, frame.f_lineno) for frame in frames])
 
@@ -199,6 +217,13 @@ class Places:
         if marks is None:
             return None
         return marks.where[bisect_right(marks.numbers, number) - 1]
+
+    def built_through(self, number: int) -> list[Place]:
+        """The calls that led to that statement, the innermost first; none without details."""
+        marks = self._marks.get(threading.get_ident())
+        if marks is None:
+            return []
+        return marks.through.get(marks.numbers[bisect_right(marks.numbers, number) - 1], [])
 
 
 def _in_forward(frame: FrameType | None) -> bool:

@@ -42,7 +42,7 @@ class Watch:
         self._stop = stop
         compiler = getattr(torch, "compiler", None)
         compiling = getattr(compiler, "is_compiling", None) or torch._utils.is_compiling
-        self.places = Places(torch.autograd._get_sequence_nr, compiling)
+        self.places = Places(torch.autograd._get_sequence_nr, compiling, details=job.details)
         self.engine = Engine(self.places)
         self.growth = Growth(self.places, self._user_frames)
         self.explainer = Explainer(self.places, self.engine)
@@ -246,6 +246,7 @@ class Watch:
             raised_at=fault.raised_at,
             freed_at=fault.freed_at,
             built_at=fault.built_at,
+            built_through=fault.built_through,
             iteration=fault.iteration,
             loop=fault.loop,
             loops=fault.loops,
@@ -279,6 +280,7 @@ class Watch:
                 {
                     "loop": (loop.path, loop.line) if loop.line else None,
                     "built_at": record.built,
+                    "built_through": record.built_through,
                     "carriers": record.names,
                     "generations": [sample.count for sample in record.samples],
                 }

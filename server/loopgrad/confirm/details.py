@@ -1,0 +1,57 @@
+"""The second pass: which calls led to the statement that built the graph.
+
+Watching costs little; noting at every statement the calls that led to it does not. So that is left to a second
+run, with the same seeds, and only where a first one has seen a fault in a function that was called from elsewhere.
+What the script prints has been shown by the first run. A script that writes into its folder is not run again for
+this, except in a copy.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+from dataclasses import replace
+
+from .observe import Request, observe
+from .verdict import CONFIRMED, Place, Verdict, judge
+
+#: Parts of the watch that the second pass does without, where the fault is no growth.
+NOT_NEEDED = ("training", "growth", "names")
+
+
+def wants_details(verdict: Verdict, request: Request) -> bool:
+    """Something was seen, there is more to say of it, and saying it changes nothing on the disk."""
+    if verdict.verdict != CONFIRMED or verdict.built_at is None or request.nproc > 1:
+        return False
+    if verdict.first_write is not None and not request.scratch_copy:
+        return False
+    return verdict.seconds < request.timeout / 2 and _in_function(verdict.built_at)
+
+
+def add_details(verdict: Verdict, request: Request, cancel: threading.Event) -> None:
+    """Runs again, and takes the calls over if that run shows the same fault at the same places."""
+    without = () if verdict.outcome == "grows" else NOT_NEEDED
+    left = max(1.0, request.timeout - verdict.seconds)
+    again = replace(request, details=True, timeout=left, without=without)
+    second = judge(observe(again, cancel=cancel), again)
+    if _what(second) == _what(verdict):
+        verdict.built_through = second.built_through
+
+
+def _what(verdict: Verdict) -> tuple[object, ...]:
+    return verdict.outcome, verdict.iteration, verdict.raised_at, verdict.freed_at, verdict.built_at
+
+
+def _in_function(place: Place) -> bool:
+    """Whether a line is a function's: one of the module itself has no caller."""
+    path, line = place
+    try:
+        with open(path, "rb") as file:
+            tree = ast.parse(file.read())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return False
+    return any(
+        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        and node.lineno < line <= (node.end_lineno or 0)
+        for node in ast.walk(tree)
+    )
