@@ -99,6 +99,14 @@ test('the picture has one stop of the tabulator, and each step a name', () => {
   assert.match(text, /aria-label="Step 1 of 5, iteration 1: built, line 68: this builds/);
 });
 
+test('a confirmed run names the calls that built the graph, and says its reason as a sentence', () => {
+  const built = { built_at: { path: 'net.py', line: 12 }, built_through: [{ path: 'a.py', line: 30 }, { path: 'a.py', line: 80 }] };
+  const text = markup('LG101', { report: { ...run, ...built, reason: 'the script raised an error' } });
+  assert.match(text, /built in <code>net\.py:12<\/code>.*called in <code>a\.py:30<\/code>.*called in <code>a\.py:80<\/code>/s);
+  assert.match(text, /<p>The script raised an error\.<\/p>/);
+  assert.doesNotMatch(markup('LG101', { report: run }), /built in <code>/);
+});
+
 test('the story is there as a list, with a link for each step', () => {
   const text = markup('LG101');
   assert.equal(count(text)['li'], 5);

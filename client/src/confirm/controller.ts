@@ -23,7 +23,7 @@ import type { ServerRunner } from '../server/runner';
 import type { Event } from './events';
 import { executableOf } from './facts';
 import { commandOf, type Plan, planFor } from './plan';
-import type { HeldFinding, Report } from './report';
+import { type HeldFinding, type Report, sentence } from './report';
 import type { Results } from './results';
 import { ConfirmRun, type Ending } from './run';
 
@@ -176,7 +176,7 @@ export class Confirm implements Disposable {
     const explain = { title: l10n.t('Explain'), run: () => confirmed && this.explain(confirmed, plan.cwd) };
     const proven = report.fixed?.proven ? ` ${l10n.t('The fix is proven.')}` : '';
     const level = report.verdict === 'clean' ? 'information' : 'warning';
-    await this.offer(level, `${headline}. ${report.reason}.${proven}`, confirmed ? [explain] : []);
+    await this.offer(level, `${headline}. ${sentence(report.reason)}${proven}`, confirmed ? [explain] : []);
   }
 
   /** The diagnostics are to say it as well. A `loopgrad` of the user's own may not know how. */

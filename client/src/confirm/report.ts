@@ -29,6 +29,12 @@ export interface Run {
   readonly first_write?: { readonly path: string; readonly at: ReportPlace | null } | null;
 }
 
+/** A reason, which stands behind a colon elsewhere, as a sentence of its own. */
+export function sentence(reason: string): string {
+  const text = reason.charAt(0).toLocaleUpperCase() + reason.slice(1);
+  return text === '' || /[.。!?]$/.test(text) ? text : text + (/[\u4e00-\u9fff）]$/.test(text) ? '。' : '.');
+}
+
 export interface Fixed extends Run {
   readonly still_trained: readonly string[];
   readonly no_longer_trained: readonly string[];

@@ -1,6 +1,6 @@
 // The panel's content: the picture, the story as a list, and what a run has shown.
 
-import type { Fixed, HeldFinding, Report, Run } from '../confirm/report';
+import { type Fixed, type HeldFinding, type Report, type ReportPlace, type Run, sentence } from '../confirm/report';
 import type { Say } from '../common/say';
 import type { Explanation, Finding } from '../protocol';
 import { element, escape } from './markup';
@@ -117,11 +117,12 @@ function confirmed(report: Report, { held, before }: View, finding: Finding, say
     { class: 'confirmed', 'aria-live': 'polite' },
     element('h2', {}, escape(say('On the device'))),
     element('p', { class: `verdict ${report.verdict}` }, escape(verdict(report, say))),
-    paragraph(report.reason),
+    paragraph(sentence(report.reason)),
     held?.status === 'refuted' ? element('p', { class: 'notice' }, escape(say('The run does not bear out {0}.', finding.code))) : '',
     held?.report ? element('div', { class: 'buttons' }, button('report', say('Open a Report'))) : '',
     ...notes(report, say).map(paragraph),
     carriers(report, say),
+    builders(report, say),
     chart ? element('h3', {}, escape(say('Graph nodes per iteration'))) + chart : '',
     fixed ? proof(fixed, say) : '',
   );
@@ -175,6 +176,17 @@ function carriers(run: Run, say: Say): string {
     ),
   );
   return element('h3', {}, escape(say('What carries the graph'))) + element('ul', { class: 'carriers' }, ...items);
+}
+
+/** The statement that built the graph, and the calls that led there. */
+function builders({ built_at, built_through = [] }: Run, say: Say): string {
+  if (built_at === null || built_through.length === 0) return '';
+  const shown = ({ path, line }: ReportPlace): string => element('code', {}, escape(`${path}:${line}`));
+  const items = [
+    `${escape(say('built in'))} ${shown(built_at)}`,
+    ...built_through.map((place) => `${escape(say('called in'))} ${shown(place)}`),
+  ];
+  return element('h3', {}, escape(say('Where its graph was built'))) + element('ul', { class: 'builders' }, ...items.map((item) => element('li', {}, item)));
 }
 
 function proof(fixed: Fixed, say: Say): string {
