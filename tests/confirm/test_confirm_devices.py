@@ -13,6 +13,7 @@ from .conftest import Confirm
 Write = Callable[..., Path]
 
 no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here")
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU is here")
 
 CUDA = """
 import torch
@@ -42,6 +43,20 @@ def test_redirection(confirm: Confirm, write: Write, check: str, cut: str, outco
     document = confirm(write(CUDA.replace("CHECK", check).replace("CUT", cut)))
     assert document["outcome"] == outcome, document["reason"]
     assert document["redirected"] and document["device"] == "cpu"
+
+
+@gpu
+@pytest.mark.parametrize("option", ["auto", "cuda", "cuda:0", "cpu"])
+@pytest.mark.parametrize("cut, outcome", [("", "second-backward"), (".detach()", None)])
+def test_on_a_gpu(confirm: Confirm, write: Write, option: str, cut: str, outcome: str | None) -> None:
+    document = confirm(write(CUDA.replace("CHECK", "").replace("CUT", cut)), "--device", option, "--with-fix")
+    assert document["outcome"] == outcome, document["reason"]
+    assert document["iteration"] == (2 if outcome else None)
+    assert document["redirected"] == (option == "cpu")
+    assert document["device"].startswith("cpu" if option == "cpu" else "cuda")
+    if outcome:
+        assert {"h"} == {carrier["name"] for carrier in document["carriers"]}
+        assert document["fixed"]["proven"]
 
 
 @no_gpu
