@@ -5,6 +5,7 @@ Read from the tape at the moment of the walk; :mod:`loopgrad.analysis.observe` d
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from typing import Any
 
@@ -54,7 +55,7 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     """The statement that put the value where it lives on, of those that ``before`` accepts.
 
     An attribute or a container outlives calls; a name does while its function runs. Among what is left
-    the last store counts.
+    the last store counts; the name of a loop that only goes over what is held elsewhere comes last.
     """
     stores = [s for s in node.stores or [] if before is None or before(s)]
     if not stores:
@@ -66,7 +67,18 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     alive = [
         s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None
     ]
-    return alive[-1] if alive else None
+    held = [s for s in alive if not passing(s)]
+    return (held or alive)[-1] if alive else None
+
+
+def passing(store: Store) -> bool:
+    """Whether it is the target of a ``for`` or of a comprehension."""
+    loop = store.where.loop
+    return store.kind == "name" and (
+        isinstance(store.site.stmt, (ast.For, ast.AsyncFor))
+        or loop is not None
+        and loop.kind == "comprehension"
+    )
 
 
 def frame_of(where: Where) -> int | None:

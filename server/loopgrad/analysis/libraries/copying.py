@@ -1,4 +1,7 @@
-"""``copy``: a deep copy of a module has parameters of its own, one of a tensor with a graph raises."""
+"""``copy``: a deep copy of a module has parameters of its own, one of a tensor with a graph raises.
+
+A shallow copy of a tensor is a leaf over the same memory: it leads to nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from typing import Any
 
 from ..signals import Raised
 from ..tape import Tensor
-from ..torch_model import nn, tensors
+from ..torch_model import methods, nn, tensors
 from ..values import (
     CONST,
     MISSING,
@@ -28,6 +31,10 @@ from .registry import native
 @native("copy.copy")
 def _copy(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = args[0]
+    if type(value) is Tensor:  # a leaf of its own over the same memory, whatever the value was built from
+        leaf = methods.method(rt, value, "detach", [], {}, site)
+        leaf.leaf_grad, leaf.where = value.requires_grad, rt.where
+        return leaf
     if type(value) is Obj:
         made = Obj(value.cls, value.data)
         made.attrs = dict(value.attrs)

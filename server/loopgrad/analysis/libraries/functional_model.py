@@ -1,4 +1,4 @@
-"""``functools``, ``itertools`` and ``contextlib``: caches, partials, chains, generator contexts."""
+"""``functools`` and ``itertools``: caches, partials, chains."""
 
 from __future__ import annotations
 
@@ -242,44 +242,3 @@ def _accumulate(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         else:
             out.append(rt.shared.ops.binary(rt, "add", lambda a, b: a + b, out[-1], item, site))
     return LList(out, more)
-
-
-@native("contextlib.contextmanager")
-def _contextmanager(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    fn = args[0]
-
-    def run(rt_: Any, s: Site, a: list, k: dict) -> Any:
-        made = Obj(GENERATOR_CONTEXT)
-        made.data = rt_.shared.calls.call(rt_, fn, a, k, s)
-        return made if type(made.data) is Iter else rt_.fresh(s, "object")
-
-    made = Native(getattr(fn, "name", "context"), run)
-    return made
-
-
-GENERATOR_CONTEXT = Class("GeneratorContext")
-GENERATOR_CONTEXT.flags = frozenset({"generator-context"})
-
-
-@native("contextlib.nullcontext")
-def _nullcontext(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    made = Obj(NULL)
-    made.data = args[0] if args else None
-    return made
-
-
-NULL = Class("nullcontext")
-NULL.flags = frozenset({"inert"})
-NULL.ns["__enter__"] = Native("__enter__", lambda rt, site, args, kwargs: args[0].data)
-NULL.ns["__exit__"] = Native("__exit__", lambda rt, site, args, kwargs: None)
-
-
-@native("contextlib.suppress")
-def _suppress(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    made = Obj(SUPPRESS)
-    made.data = frozenset(getattr(a, "name", "") for a in args)
-    return made
-
-
-SUPPRESS = Class("suppress")
-SUPPRESS.flags = frozenset({"suppress", "inert"})

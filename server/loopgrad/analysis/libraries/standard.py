@@ -21,13 +21,13 @@ from ..values import (
     Sym,
 )
 from ..where import Site
-from . import collections_model, copying, functional_model, records_model, threads_model
+from . import collections_model, contextlib_model, copying, functional_model, records_model, threads_model
 from .registry import TABLE, native
 
 MODULES = frozenset("os collections itertools functools math random numpy copy contextlib typing".split())
 SUBMODULES = frozenset({"os.path", "numpy.random", "numpy.linalg", "collections.abc"})
 #: Importing them enters what they know.
-PARTS = (collections_model, copying, functional_model, records_model, threads_model)
+PARTS = (collections_model, contextlib_model, copying, functional_model, records_model, threads_model)
 
 # -- math, random, sys, time --------------------------------------------------------------------------
 

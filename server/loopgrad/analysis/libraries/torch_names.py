@@ -11,11 +11,11 @@ from ..tape import Tensor
 from ..torch_model import autograd, containers, inplace, leaf_modules, methods, nn, optim, tensors
 from ..values import CONST, MISSING, Func, Namespace, Native, Sym, tensors_in
 from ..where import Site
-from . import data, distributions, torch_factories, torch_wrappers
+from . import data, distributions, torch_factories, torch_wrappers, trees
 from .registry import TABLE, native
 
 #: Importing them enters what they know.
-PARTS = (torch_factories, torch_wrappers)
+PARTS = (torch_factories, torch_wrappers, trees)
 
 
 def derived(full: str) -> Any:

@@ -205,6 +205,10 @@ def _class_attribute(rt: Any, cls: Class, name: str, site: Site) -> Any:
         return Native(
             "apply", lambda rt_, site_, args, kwargs: rt_.shared.autograd.apply(rt_, cls, args, kwargs, site_)
         )
+    if cls is rt.shared.tensor_class and not name.startswith("__"):
+        return rt.shared.libraries.lookup(
+            rt, f"torch.Tensor.{name}"
+        )  # a method that is not bound to a tensor
     return Sym(("class", cls.name, name))
 
 

@@ -224,7 +224,24 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
 
     cls.build = build
     cls.ns["__init__"] = Native("__init__", lambda *_: None)
+    cls.ns["__call__"] = Native(
+        "__call__", lambda rt, site, args, kwargs: rt.shared.classes.in_mode(rt, args[0], args[1], site)
+    )
+    cls.ns["__enter__"] = Native("__enter__", lambda rt, site, args, kwargs: _entered(rt, args[0], site))
+    cls.ns["__exit__"] = Native("__exit__", lambda rt, site, args, kwargs: _left(rt, args[0]))
     return cls
+
+
+def _entered(rt: Any, mode: Obj, site: Site) -> None:
+    """``mode.__enter__()`` written out; a ``with`` keeps its own token."""
+    rt.put(mode.attrs, "entered", (*mode.attrs.get("entered", ()), rt.shared.contexts.enter(rt, mode, site)))
+
+
+def _left(rt: Any, mode: Obj) -> None:
+    tokens = mode.attrs.get("entered", ())
+    if tokens:
+        rt.put(mode.attrs, "entered", tokens[:-1])
+        rt.shared.contexts.restore(rt, tokens[-1])
 
 
 def _switch(rt: Any, mode: bool) -> None:
