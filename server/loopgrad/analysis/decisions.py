@@ -193,7 +193,20 @@ class Deciding(Undoable):
     def usual(sym: Sym) -> bool:
         """The side that is executed first where nothing else speaks for one."""
         if sym.op in ("is", "eq"):
-            return False
+            # Two shapes that are compared agree as a rule: the test guards against those that do not.
+            return any(map(_is_shape, sym.key[1:])) and all(map(_is_size, sym.key[1:]))
         if sym.kind in ("call", "bool"):
             return False
         return True
+
+
+def _is_shape(part: Any) -> bool:
+    """Whether a part of a condition's key is a tensor's shape that is not known."""
+    return type(part) is tuple and part[:1] == ("shape",)
+
+
+def _is_size(part: Any) -> bool:
+    """Whether it is a shape, known or not."""
+    return (
+        _is_shape(part) or type(part) is tuple and all(type(n) is tuple and n[:1] == ("int",) for n in part)
+    )

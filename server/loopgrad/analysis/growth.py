@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
+from .sequences import is_one_graph
 from .stories import last_store
-from .tape import Node, Tensor, reachable
+from .tape import Node, Tensor, children_first, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym, tensors_in
 from .where import LoopRun, lift
 
@@ -215,50 +216,36 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
         full = [group for group in groups.values() if due <= born_in(group, loop)]
         if len(full) > 1:
             for group in full:
-                report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
+                if not is_one_graph(rt, loop, group):
+                    report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
             return
-    if loop.backwards == 0 and (_out_of_one_graph(nodes, loop) or loop.brief):
+    if is_one_graph(rt, loop, nodes):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
 
 def _proved(roots: list[Node]) -> list[Node]:
-    """The nodes below that are there for certain, though an unknown made them: a backward ran from them.
+    """The nodes below that are held for certain, though an unknown made them: a backward ran from them.
 
     It would have raised on a value without a graph; and what a known operation makes of one with a graph has one.
+    What an unknown was made from may be held by it or not.
     """
     sure: set[int] = set()
-    found: list[Node] = []
-    for node in sorted(reachable(roots), key=lambda n: n.seq if n.leaf is None else -1):
+    for node in children_first(roots):
         if node.leaf is not None and node.leaf.guess:
             continue  # a parameter of what may be a module
         known = node.op != "unknown" and any(id(below) in sure for below in node.inputs)
         if node.rooted or not node.guess or known:
             sure.add(id(node))
-            found.append(node)
-    return found
-
-
-def _out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
-    """Whether all that a loop without a backward recorded hangs on a graph from before it.
-
-    Taking the parts of one output together, one by one, keeps that output's graph, not one of each iteration.
-    """
-    older = False
-    seen: set[int] = set()
-    stack = list(nodes)
+    found: dict[int, Node] = {}
+    stack = list(roots)
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if node.leaf is not None:
-            return False
-        if iteration_in(node.where, loop) is None:
-            older = True
-        else:
-            stack.extend(node.inputs)
-    return older
+        if id(node) in sure and id(node) not in found:
+            found[id(node)] = node
+            if node.op != "unknown":
+                stack.extend(node.inputs)
+    return list(found.values())
 
 
 def report(
@@ -332,9 +319,21 @@ def _training(rt: Any) -> bool:
 
 
 def handed_over(rt: Any, result: Any) -> None:
-    """What an entry point returns is its unknown caller's, who may run a backward over it."""
+    """What an entry point returns is its unknown caller's, who may run a backward over it.
+
+    What is kept beside it, but led up to it, is held by it as well.
+    """
     given = {id(node) for t in tensors_in(result, 4) if t.node is not None for node in reachable([t.node])}
-    rt.growth = [c for c in rt.growth if c.loop.backwards or not any(id(node) in given for node in c.nodes)]
+    rt.growth = [c for c in rt.growth if c.loop.backwards or not _leads_to(given, c)]
+
+
+def _leads_to(given: set[int], candidate: Candidate) -> bool:
+    """Whether what grew is among the nodes ``given``, but for what its last iteration made."""
+    inside = [(iteration_in(node.where, candidate.loop), node) for node in reachable(candidate.nodes)]
+    newest = max((k for k, _ in inside if k is not None), default=0)
+    return any(
+        id(node) in given for k, node in inside if node in candidate.nodes or k is not None and k < newest
+    )
 
 
 def behind(candidate: Candidate, other: Candidate) -> bool:

@@ -20,6 +20,8 @@ from typing import Any
 from .where import Site, Where
 
 NEVER, ALWAYS, DEPENDS = 0, 1, 2
+#: From so many guesses on, nothing is said of a graph.
+UNSAID = 2
 
 
 class Storage:
@@ -294,7 +296,7 @@ def run_backward(
         edges = [(t, t.edge()) for t in inputs]
         targets = {id(e) for t, e in edges if e is not None and t.is_leaf}
         captures = {id(e) for t, e in edges if e is not None and not t.is_leaf}
-        limited = _wanted(_children_first(roots), targets, captures)
+        limited = _wanted(children_first(roots), targets, captures)
     executed: set[int] = set()
     ready: list[tuple[int, int, Node]] = []
     queued: set[int] = set()
@@ -321,7 +323,7 @@ def run_backward(
     return executed
 
 
-def _children_first(roots: list[Node]) -> list[Node]:
+def children_first(roots: list[Node]) -> list[Node]:
     """Depth-first post-order, without recursion."""
     order: list[Node] = []
     seen: set[int] = set()

@@ -319,12 +319,14 @@ class Endless:
     A DataLoader, a file, a range with an unknown end.
     """
 
-    __slots__ = ("counter", "make", "source")
+    __slots__ = ("counter", "make", "source", "steps")
 
     def __init__(self, make: Callable[[int], Any], source: Any = None, counter: bool = False) -> None:
         self.make = make
         self.source = source
         self.counter = counter
+        #: Whether the elements are counted, or parts of tensors that are there.
+        self.steps = False
 
 
 def children(value: Any) -> Iterator[Any]:

@@ -79,13 +79,13 @@ class LoopRun:
     __slots__ = (
         "backwards",
         "direct",
-        "brief",
         "executed",
         "held",
         "implicit",
         "kind",
         "parent",
         "site",
+        "steps",
         "structural",
     )
 
@@ -96,8 +96,8 @@ class LoopRun:
         #: Backwards run inside of it, and those of which it is the innermost loop.
         self.backwards = 0
         self.direct = 0
-        #: Whether it is a counted loop that is run once, at the top of a script: a sequence unrolled to look at.
-        self.brief = False
+        #: Whether it counts, or goes along one tensor: the steps of an input, not batches that are loaded.
+        self.steps = False
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False
         self.parent: LoopRun | None = None

@@ -231,15 +231,15 @@ MESSAGES = {
     "LG201.grows.many": "{names} keep the graph of every iteration alive. {weight}",
     "LG201.grows.none": "What is stored here keeps the graph of every iteration alive. {weight}",
     "LG203.grows.one": (
-        "{names} keeps the graph of every evaluated batch alive, with all activations: no backward() ever "
-        "frees them."
+        "{names} keeps the graph of every iteration alive, with all activations: no backward() ever frees "
+        "them."
     ),
     "LG203.grows.many": (
-        "{names} keep the graph of every evaluated batch alive, with all activations: no backward() ever "
-        "frees them."
+        "{names} keep the graph of every iteration alive, with all activations: no backward() ever frees "
+        "them."
     ),
     "LG203.grows.none": (
-        "What is stored here keeps the graph of every evaluated batch alive, with all activations: no "
+        "What is stored here keeps the graph of every iteration alive, with all activations: no "
         "backward() ever frees them."
     ),
     "LG203.eval": "{said} eval() does not stop the recording of a graph; torch.no_grad() does.",

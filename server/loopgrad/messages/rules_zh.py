@@ -177,12 +177,10 @@ MESSAGES = {
     "LG201.grows.one": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.many": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.none": "这里存放的值使每次迭代的计算图一直存活。{weight}",
-    "LG203.grows.one": ("{names} 使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
-    "LG203.grows.many": (
-        "{names} 使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"
-    ),
+    "LG203.grows.one": ("{names} 使每次迭代的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
+    "LG203.grows.many": ("{names} 使每次迭代的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
     "LG203.grows.none": (
-        "这里存放的值使每个评估批次的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"
+        "这里存放的值使每次迭代的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"
     ),
     "LG203.eval": "{said}eval() 不会停止记录计算图，torch.no_grad() 才会。",
     "LG204.records": (

@@ -81,23 +81,6 @@ def is_part(item: Any, inside: bool = False) -> bool:
     return type(item) is str or type(item) is Obj and item.is_a("module")
 
 
-#: How many rounds at most are a sequence that is unrolled to look at, no evaluation.
-BRIEF = 64
-
-
-def is_counted(node: ast.expr) -> bool:
-    """``range(25)``: a number of rounds that is written out, and small."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "range"
-        and len(node.args) == 1
-        and isinstance(node.args[0], ast.Constant)
-        and isinstance(node.args[0].value, int)
-        and node.args[0].value <= BRIEF
-    )
-
-
 def lower_for(node: Any, scope: Scope) -> Run:
     iterable = lower(node.iter, scope)
     store = target(node.target, scope)
@@ -105,7 +88,6 @@ def lower_for(node: Any, scope: Scope) -> Run:
     orelse = block(node.orelse, scope) if node.orelse else None
     site, iter_site = scope.site(node), scope.site(node.iter)
     counters, filled = changed_names(node.body)
-    counted = is_counted(node.iter)
 
     def run(f: Frame) -> Any:
         rt = f.rt
@@ -130,7 +112,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
                     before = numbers(f, counters)
                 if i == 0:
                     loop.structural = is_part(item)
-                    loop.brief = counted and loop.parent is None and rt.depth == 0
+                    loop.steps = source.steps
                 store(f, item)
                 item = None
                 signal = body(f)

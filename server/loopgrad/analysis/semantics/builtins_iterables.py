@@ -52,11 +52,13 @@ def _enumerate(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
         item = source.get(i)
         return MISSING if item is MISSING else (start + i, item)
 
-    return _paired(rt, source.length, source.random, make)
+    return _paired(rt, source.length, source.random, make, source.steps)
 
 
-def _paired(rt: Any, length: int | None, random: bool, make: Callable[[int], Any]) -> Any:
-    """A lazy sequence of ``make(i)``."""
+def _paired(
+    rt: Any, length: int | None, random: bool, make: Callable[[int], Any], steps: bool = False
+) -> Any:
+    """A lazy sequence of ``make(i)``; ``steps`` as a source's."""
     if not random:
         state = [0]
 
@@ -67,9 +69,9 @@ def _paired(rt: Any, length: int | None, random: bool, make: Callable[[int], Any
         it = Iter(step, length is not None)
         it.trial = rt.trying
         return it
-    if length is None:
-        return Endless(make)
-    return LazySeq(length, make)
+    made = Endless(make) if length is None else LazySeq(length, make)
+    made.steps = steps
+    return made
 
 
 class LazySeq(Endless):
@@ -104,7 +106,7 @@ def _zip(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if length is None and lengths and all(s.random for s in sources):
         # One side ends after `shortest`; the other is unknown: as long as the known one.
         length = min(lengths)
-    return _paired(rt, length, all(s.random for s in sources), make)
+    return _paired(rt, length, all(s.random for s in sources), make, all(s.steps for s in sources))
 
 
 @native("map")

@@ -27,10 +27,11 @@ class Source:
     """The elements of an iterable: ``get(i)`` gives the i-th (from 0), MISSING at the end.
 
     ``length`` is None where unknown; ``random`` where ``get`` may skip ahead; ``items`` where the
-    elements are values that are there already, so that going through all of them is cheap.
+    elements are values that are there already, so that going through all of them is cheap; ``steps`` where
+    they are numbers that count or parts of tensors that are there, not batches that are loaded.
     """
 
-    __slots__ = ("finite", "get", "items", "length", "random", "result")
+    __slots__ = ("finite", "get", "items", "length", "random", "result", "steps")
 
     def __init__(
         self, get: Callable[[int], Any], length: int | None, random: bool, items: bool = False
@@ -39,6 +40,7 @@ class Source:
         self.length = length
         self.random = random
         self.items = items
+        self.steps = False
         self.result: Any = None
         #: It ends by itself, though nobody knows after how many elements (a generator's code says when).
         self.finite = length is not None
@@ -48,8 +50,26 @@ def of_items(items: Any, more: bool = False) -> Source:
     """A sequence; an open one repeats its elements without end."""
     n = len(items)
     if more and n:
-        return Source(lambda i: items[i % n], None, True)
-    return Source(lambda i: items[i] if i < n else MISSING, n, True, True)
+        source = Source(lambda i: items[i % n], None, True)
+    else:
+        source = Source(lambda i: items[i] if i < n else MISSING, n, True, True)
+    source.steps = one_tensor(items)
+    return source
+
+
+def one_tensor(items: Any) -> bool:
+    """Whether these are the parts of one tensor, as ``split`` and ``unbind`` give them."""
+    return (
+        len(items) > 1
+        and type(items[0]) is Tensor
+        and all(type(item) is Tensor and item.storage is items[0].storage for item in items)
+    )
+
+
+def along(source: Source) -> Source:
+    """A source that goes step by step along what is there."""
+    source.steps = True
+    return source
 
 
 def unknown(rt: Any, value: Any, site: Site, kind: str = "any") -> Source:
@@ -69,15 +89,19 @@ def iterate(rt: Any, value: Any, site: Site) -> Source:
     if kind is LList:
         if value.open:
             return of_items(list(value), True) if value else unknown(rt, value, site)
-        return Source(lambda i: value[i] if i < len(value) else MISSING, len(value), True, True)
+        source = Source(lambda i: value[i] if i < len(value) else MISSING, len(value), True, True)
+        source.steps = one_tensor(value)
+        return source
     if kind is LDict:
         return of_items(list(value), value.open) if value or not value.open else unknown(rt, value, site)
     if kind is LSet:
         return of_items(list(value), value.open)
     if kind is Tensor:
-        return rt.shared.tensors.rows(rt, value, site)
+        return along(rt.shared.tensors.rows(rt, value, site))
     if isinstance(value, Endless):
-        return Source(value.make, getattr(value, "length", None), True)
+        source = Source(value.make, getattr(value, "length", None), True)
+        source.steps = value.counter or value.steps
+        return source
     if kind is Iter:
         source = Source(lambda i: advance(rt, value, site), None, False)
         source.finite = value.known
@@ -96,7 +120,7 @@ def iterate(rt: Any, value: Any, site: Site) -> Source:
 
 def _range(value: range) -> Source:
     n = len(value)
-    return Source(lambda i: value[i] if i < n else MISSING, n, True)
+    return along(Source(lambda i: value[i] if i < n else MISSING, n, True))
 
 
 def _object(rt: Any, obj: Obj, site: Site) -> Source:
@@ -128,7 +152,7 @@ def _object(rt: Any, obj: Obj, site: Site) -> Source:
                 raise
 
         return Source(indexed, None, True)
-    if isinstance(obj.data, (tuple, LList)):
+    if isinstance(obj.data, (tuple, LList, LDict)):
         return iterate(rt, obj.data, site)
     return unknown(rt, obj, site)
 

@@ -10,7 +10,7 @@ from ..knowledge import torch_names
 from ..knowledge import torch_table as table
 from ..semantics.calls import arg
 from ..signals import Raised
-from ..tape import Tensor
+from ..tape import UNSAID, Node, Tensor, reachable
 from ..values import CONST, LDict, Native, Sym
 from ..where import Site
 from . import autograd, inplace, tensors
@@ -187,9 +187,19 @@ def _cut_number(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any
     return rt.fresh(site, "number")
 
 
+def refute(node: Node) -> None:
+    """A graph that was guessed is not there: with it, this call would have raised."""
+    for below in reachable([node]):
+        if below.guess and below.leaf is None:
+            below.guess = UNSAID
+
+
 def _numpy(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
-    if t.requires_grad and t.guess == 0 and kwargs.get("force") is not True:
-        raise Raised("RuntimeError")
+    if t.requires_grad and kwargs.get("force") is not True:
+        if t.guess == 0 and (t.node is None or not t.node.guess):
+            raise Raised("RuntimeError")
+        if t.node is not None and not rt.trying:
+            refute(t.node)
     made = rt.fresh(site, "object")
     made.cut = t.cut
     return made
@@ -265,7 +275,7 @@ def _removed(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
 def _multinomial(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     if not args and "num_samples" not in kwargs:
         raise Raised("TypeError")  # as torch 0.1 allowed
-    return apply(rt, "multinomial", [t, *args], kwargs, site)
+    return graphless(rt, site)
 
 
 _SPECIAL: dict[str, Method] = {
@@ -325,8 +335,7 @@ _SPECIAL: dict[str, Method] = {
     "is_floating_point": lambda rt, t, a, k, s: not t.not_float,
     "__reversed__": lambda rt, t, a, k, s: apply(rt, "flip", [t], {}, s),
 }
-for _name in ("bernoulli", "multinomial"):
-    _SPECIAL[_name] = lambda rt, t, a, k, s: graphless(rt, s)
+_SPECIAL["bernoulli"] = lambda rt, t, a, k, s: graphless(rt, s)
 
 
 def unknown_attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from .. import cuts
 from ..semantics.calls import arg
 from ..tape import Storage, Tensor
-from ..values import CONST, MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, tensors_in
+from ..values import CONST, MISSING, Bound, Class, LDict, LList, Native, Obj, Property, Sym, tensors_in
 from ..where import Site
 from . import tensors
 from .tensors import bump
@@ -276,6 +276,26 @@ def _buffers(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return LList([t for _, t in named_buffers(args[0])])
 
 
+def _child_table(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``_modules``: the children by name; what is put into it is a child from then on."""
+    table = Obj(CHILDREN)
+    table.data = LDict(named_children(args[0]), open=args[0].cls.opaque)
+    table.attrs["of"] = args[0]
+    return table
+
+
+def _put_child(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    table, name, child = args
+    if type(name) is str:
+        rt.put(table.data, name, child)
+        rt.put(table.attrs["of"].attrs, name, child)
+
+
+CHILDREN = Class("OrderedDict")
+CHILDREN.flags = frozenset({"builtin"})
+CHILDREN.ns["__setitem__"] = Native("__setitem__", _put_child)
+
+
 def _hook(kind: str) -> Any:
     def run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
         obj = args[0]
@@ -328,6 +348,7 @@ for _name, _fn in {
     "register_backward_hook": _hook("_backward_hooks"),
 }.items():
     MODULE.ns[_name] = Native(_name, _fn)
+MODULE.ns["_modules"] = Property(Native("_modules", _child_table), Native("_modules", lambda *_: None))
 for _name in (
     "to",
     "cuda",

@@ -1,0 +1,93 @@
+"""Sequences: a loop that unrolls one input builds one graph, and grows nothing from batch to batch.
+
+``h = cell(x[t], h)`` for every step of an input is a recurrence: what a step leaves goes into an operation of
+the next one that saves it. Until something runs back over it, the graph of the whole sequence is wanted, and it
+goes with the sequence. A sum is no recurrence: what it has so far meets the next value in an addition alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .observation import iteration_in
+from .tape import NEVER, Node, Tensor, children_first, reachable
+from .where import LoopRun
+
+#: So many steps that take up what the step before left make a recurrence.
+LINKS = 2
+#: Writing into a part of a tensor keeps what was written before, and computes nothing from it.
+WRITES = frozenset({"setitem", "copy_slices", "copy", "index_put", "index_copy", "scatter", "masked_scatter"})
+#: Operations that take a part of a tensor; other views (``w.T``) are all of it.
+PARTS = frozenset({"getitem", "select", "narrow", "unbind", "split", "chunk"})
+
+
+def is_one_graph(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether what a loop without a backward keeps is one graph, that of an output or of a sequence."""
+    return loop.backwards == 0 and (out_of_one_graph(nodes, loop) or is_one_sequence(rt, loop, nodes))
+
+
+def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
+    """Whether all that a loop without a backward recorded hangs on a graph from before it.
+
+    Taking the parts of one output together, one by one, keeps that output's graph, not one of each iteration.
+    The parts of a leaf are such parts as well, and views of one hold no more than the leaf.
+    """
+    older = False
+    seen: set[int] = set()
+    #: (a node, whether what took it is a part of it, whether all above are views)
+    stack = [(node, False, True) for node in nodes]
+    while stack:
+        node, part, views = stack.pop()
+        if node.leaf is not None:
+            if not part:
+                return False
+            older = True
+            continue
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if iteration_in(node.where, loop) is None:
+            older = True
+        else:
+            views = views and node.view
+            part = views or loop.steps and node.op in PARTS
+            stack.extend((below, part, views) for below in node.inputs)
+    return older
+
+
+def is_one_sequence(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether ``nodes``, kept by a loop without a backward, are one sequence that is unrolled for training.
+
+    In ``eval()`` nothing will run back over it, and a loop over batches is no sequence, whatever it carries.
+    """
+    return loop.steps and is_recurrence(nodes, loop) and _learns(rt, nodes)
+
+
+def is_recurrence(nodes: list[Node], loop: LoopRun) -> bool:
+    """Whether each iteration's graph goes on from what the one before left, through what it computes."""
+    carried: set[int] = set()
+    linked: set[int] = set()
+    iterations: dict[int, int | None] = {}
+    for node in children_first(nodes):
+        here = iterations[id(node)] = iteration_in(node.where, loop) if node.leaf is None else None
+        if here is None:
+            continue
+        for below in node.inputs:
+            there = iterations[id(below)]
+            if there is not None and (there < here or id(below) in carried):
+                carried.add(id(node))
+                if node.saves != NEVER and node.op not in WRITES:
+                    linked.add(here)
+    return len(linked) >= LINKS
+
+
+def _learns(rt: Any, nodes: list[Node]) -> bool:
+    """Whether a parameter that the graph leads to belongs to a module in training mode, or to one out of reach."""
+    leaves = [node.leaf for node in reachable(nodes) if node.leaf is not None and node.leaf.is_param]
+    return any(_owner_trains(rt, leaf) for leaf in leaves)
+
+
+def _owner_trains(rt: Any, leaf: Tensor) -> bool:
+    owner = rt.owners.get(id(leaf))
+    owners = [owner] if owner is not None else [m for m in rt.modules_made if leaf in m.attrs.values()]
+    return bool(leaf.guess) or any(m.attrs.get("training") is not False for m in owners)
