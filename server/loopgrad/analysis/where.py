@@ -96,7 +96,8 @@ class LoopRun:
         #: Backwards run inside of it, and those of which it is the innermost loop.
         self.backwards = 0
         self.direct = 0
-        #: Whether it counts, or goes along one tensor: the steps of an input, not batches that are loaded.
+        #: Whether it counts, or goes along one tensor: the steps of an input. No optimizer steps in it, and no
+        #: batches are loaded.
         self.steps = False
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False

@@ -81,6 +81,11 @@ def is_part(item: Any, inside: bool = False) -> bool:
     return type(item) is str or type(item) is Obj and item.is_a("module")
 
 
+def brings_data(item: Any) -> bool:
+    """Whether an element is a batch: a tensor or an unknown, or a tuple with one."""
+    return type(item) in (Tensor, Sym) or type(item) is tuple and any(type(v) in (Tensor, Sym) for v in item)
+
+
 def lower_for(node: Any, scope: Scope) -> Run:
     iterable = lower(node.iter, scope)
     store = target(node.target, scope)
@@ -113,6 +118,9 @@ def lower_for(node: Any, scope: Scope) -> Run:
                 if i == 0:
                     loop.structural = is_part(item)
                     loop.steps = source.steps
+                    if not source.steps and brings_data(item):
+                        for outer in rt.loops:
+                            outer.steps = False
                 store(f, item)
                 item = None
                 signal = body(f)
