@@ -130,8 +130,7 @@ def analyse(
 
 def lines_of(shared: Shared) -> int:
     """The length of the file that is analysed."""
-    body = shared.main.tree.body
-    return body[-1].end_lineno or 0 if body else 0
+    return max((statement.end_lineno or 0 for statement in shared.main.tree.body), default=0)
 
 
 def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loopgrad.model import Range
+from loopgrad.source.parse import read_tree
 
 from .text import Document, EditError
 
@@ -287,7 +288,7 @@ def string_lines(doc: Document, place: Statement, end: int) -> set[int]:
 
 def parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        read_tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

@@ -20,6 +20,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from loopgrad.model import Edit, Range
+from loopgrad.source.parse import read_tree
 
 BOM = "\ufeff"
 LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -94,7 +95,7 @@ class Document:
     @cached_property
     def tree(self) -> ast.Module:
         try:
-            return ast.parse(self.text)
+            return read_tree(self.text)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise EditError(f"not valid Python: {error}") from error
 

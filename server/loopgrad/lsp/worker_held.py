@@ -25,6 +25,7 @@ from loopgrad.model import Message
 from loopgrad.rules.context import Context
 from loopgrad.rules.deep import run_deep
 from loopgrad.source import Provider, SourceFile
+from loopgrad.source.cell_order import run_order
 
 #: So many moments of a place are noted, and so many pieces of a graph asked whether a backward freed them.
 MOMENTS = 32
@@ -218,7 +219,7 @@ def held(source: SourceFile, provider: Provider) -> Held:
     watch = Watch()
 
     def run() -> None:
-        analyse(source.path, source.tree, provider, cell_of, watch)
+        analyse(source.path, run_order(notebook, source.tree), provider, cell_of, watch)
         _run_the_rest(source, provider, watch)
 
     run_deep(run)

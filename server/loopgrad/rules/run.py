@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from loopgrad.analysis.explore import Analysis, Verdict, analyse
 from loopgrad.model import FileResult, Finding, Message, Partial
 from loopgrad.source import Provider, SourceFile
+from loopgrad.source.cell_order import run_order
 
 from . import (
     lg101,
@@ -45,11 +46,12 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
         select = frozenset(code for code, rule in RULES.items() if rule.default_on)
     notebook = source.notebook
     cell_of = (lambda line: source.place(line)[0] or 0) if notebook is not None else None
-    analysis = run_deep(lambda: analyse(source.path, source.tree, provider, cell_of))
+    tree = run_order(notebook, source.tree)
+    analysis = run_deep(lambda: analyse(source.path, tree, provider, cell_of))
     context = Context(source, provider)
     result = FileResult(source.path)
     verdicts = analysis.verdicts
-    if notebook is not None and notebook.errors:
+    if notebook is not None and (notebook.errors or tree is not source.tree):
         verdicts = [doubted for each in verdicts if (doubted := _doubted(each)) is not None]
     result.findings = findings(verdicts, context, select)
     result.partial = _partial(analysis)
@@ -60,7 +62,9 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
 
 
 def _doubted(verdict: Verdict) -> Verdict | None:
-    """In a notebook with a cell that cannot be read: what that cell does is not known, so nothing is certain."""
+    """In a notebook with a cell that cannot be read, or whose cells ran in an order of which one is assumed: what
+    went on in between is not known, so nothing is certain.
+    """
     seen = verdict.observation
     if seen.what == "no-graph" and "cut" not in seen.facts:
         return None

@@ -42,10 +42,11 @@ class Notebook:
         """The cell (from 1, markdown cells counted) and the line in it of a line of the joined text."""
         if not self.cells:
             return (None, line)
-        cell = self.cells[self._index(line)]
+        cell = self.cells[self.index(line)]
         return cell.number, line - cell.first_line + 1
 
-    def _index(self, line: int) -> int:
+    def index(self, line: int) -> int:
+        """The place among ``cells`` of the cell that holds a line of the joined text."""
         return max(bisect_right([cell.first_line for cell in self.cells], line) - 1, 0)
 
     def encode(self, new_text: str) -> bytes:
@@ -65,21 +66,32 @@ class Notebook:
         for op, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
             if op == "equal":
                 for line in range(i1 + 1, i2 + 1):
-                    index = self._index(line)
+                    index = self.index(line)
                     cell = self.cells[index]
                     rows[index].append(cell.lines[line - cell.first_line])
                 continue
             for number, text in enumerate(new[j1:j2]):
                 if i2 > i1:
-                    index = self._index(min(i1 + number, i2 - 1) + 1)
+                    line = min(i1 + number, i2 - 1) + 1
+                    index = self.index(line)
+                    text = self._as_written(text, old[line - 1], index, line)
                 else:  # between two cells, an indented line goes on with what stands before it
-                    index = self._index(i1 if text[:1] in (" ", "\t") else i1 + 1)
+                    index = self.index(i1 if text[:1] in (" ", "\t") else i1 + 1)
                 rows[index].append(text)
         return {
             cell.number: "\n".join(lines)
             for cell, lines in zip(self.cells, rows, strict=True)
             if tuple(lines) != cell.lines
         }
+
+    def _as_written(self, text: str, python: str, index: int, line: int) -> str:
+        """A changed line with the magic in front that its cell has there (``%time`` for ``if 1:``)."""
+        written = self.cells[index].lines[line - self.cells[index].first_line]
+        length = next((n for n, (a, b) in enumerate(zip(written[::-1], python[::-1])) if a != b), len(python))
+        head = len(python) - length
+        if len(written) == len(python) and head and text.startswith(python[:head]):
+            return written[:head] + text[head:]
+        return text
 
 
 def read_notebook(path: str, data: bytes) -> Notebook:

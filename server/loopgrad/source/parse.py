@@ -9,6 +9,7 @@ import warnings
 
 from loopgrad.model import Message
 from loopgrad.source.errors import SourceError
+from loopgrad.source.ipython import script_to_python
 
 #: What Python 2 allowed and Python 3 does not, tried on the line that failed.
 _PYTHON_2 = (
@@ -21,12 +22,36 @@ _PYTHON_2 = (
 )
 
 
-def parse(path: str, text: str) -> ast.Module:
-    """The module's tree. Python's own warnings on the source (invalid escapes) are not ours to show."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+def as_python(text: str) -> str:
+    """The text itself, or line for line what a script with cells and IPython's magics means in plain Python."""
+    if not _MAGIC_LINE.search(text):
+        return text
+    lines = split_lines(text)
+    python = script_to_python(lines)
+    if python is None or python == lines:
+        return text
+    return "".join(
+        plain + line[len(line.rstrip("\r\n")) :] for plain, line in zip(python, split_keeping_ends(text))
+    )
+
+
+def read_tree(text: str) -> ast.Module:
+    """The tree of a text, or of what it means in plain Python; raises as ``ast.parse`` does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python says of invalid escapes is not ours to show
+        try:
             return ast.parse(text)
+        except SyntaxError:
+            python = as_python(text)
+            if python is text:
+                raise
+            return ast.parse(python)
+
+
+def parse(path: str, text: str) -> ast.Module:
+    """The module's tree, or a SourceError that says why there is none."""
+    try:
+        return read_tree(text)
     except SyntaxError as error:
         raise SourceError(path, error.lineno or 1, explain(error, text)) from None
     except (RecursionError, MemoryError):
@@ -68,6 +93,8 @@ def _line(text: str, number: int) -> str:
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
+#: A line that begins or ends as none of Python's does.
+_MAGIC_LINE = re.compile(r"^[ \t]*(?:[%!?]|[\w., ]+=\s*[%!]|[\w.]+\?)", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from loopgrad.model import Finding
+from loopgrad.source.parse import as_python, split_lines
 
 if TYPE_CHECKING:
     from loopgrad.source.file import SourceFile
@@ -88,7 +89,7 @@ def read_suppressions(source: SourceFile) -> Suppressions:
 
 def tokens(source: SourceFile) -> list[tokenize.TokenInfo]:
     """The file's tokens as far as they can be had; columns count characters from 0."""
-    lines = iter([line + "\n" for line in source.lines])
+    lines = iter([line + "\n" for line in split_lines(as_python(source.text))])
     found: list[tokenize.TokenInfo] = []
     try:
         found.extend(tokenize.generate_tokens(lambda: next(lines, "")))
