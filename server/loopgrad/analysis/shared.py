@@ -73,6 +73,7 @@ class Shared:
     growth = growth
     cuts = cuts
     tensor_class = nn.TENSOR
+    tensor_classes = (nn.TENSOR, nn.VARIABLE)
     leaf_modules = leaf_modules
 
     def __init__(self, main: FileRecord, provider: Any) -> None:

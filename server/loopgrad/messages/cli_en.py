@@ -14,6 +14,8 @@ MESSAGES = {
     "source.unencodable": "the character {char} cannot be stored in {encoding}, the file's encoding",
     "source.unwritable": "the file cannot be written: {reason}",
     "source.syntax": "this is not valid Python {version}: {reason}",
+    "source.async": "async is a keyword since Python 3.7, so nothing can be named so; PyTorch's argument async=True is"
+    " non_blocking=True since 0.4",
     "source.python2": "this is Python 2 code ({construct}); Loopgrad reads Python 3",
     "source.too-deep": "the code is nested too deeply for Python's parser",
     "source.notebook-json": "the notebook is not valid JSON: {reason}",

@@ -14,6 +14,7 @@ MESSAGES = {
     "source.unencodable": "字符 {char} 无法用文件的编码 {encoding} 保存",
     "source.unwritable": "无法写入文件：{reason}",
     "source.syntax": "不是有效的 Python {version} 代码：{reason}",
+    "source.async": "从 Python 3.7 起 async 是关键字，不能作名称；PyTorch 的参数 async=True 自 0.4 起写作 non_blocking=True",
     "source.python2": "这是 Python 2 代码（{construct}）；Loopgrad 只读 Python 3",
     "source.too-deep": "代码嵌套过深，Python 的解析器无法处理",
     "source.notebook-json": "笔记本不是有效的 JSON：{reason}",

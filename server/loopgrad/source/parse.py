@@ -19,7 +19,14 @@ _PYTHON_2 = (
     (re.compile(r"^\s*except\s+[\w.()\s,]+,\s*\w+\s*:"), "except X, e"),
     (re.compile(r"^\s*raise\s+[\w.]+\s*,"), "raise X, text"),
     (re.compile(r"<>"), "a <> b"),
+    (re.compile(r"`"), "`x`"),
+    (re.compile(r"(?<![\w.])0[0-7]+(?![\w.])"), "0755"),
+    (re.compile(r"(?<![\w.])(?:\d+|0[xX][\da-fA-F]+)[lL]\b"), "10L"),
+    (re.compile(r"(?<!\w)[uU][rR][\"']"), "ur'x'"),
 )
+
+#: ``x.cuda(async=True)``: a keyword from Python 3.7 on.
+_ASYNC = re.compile(r"\basync\s*=")
 
 
 def as_python(text: str) -> str:
@@ -69,6 +76,8 @@ def explain(error: SyntaxError, text: str) -> Message:
     construct = _python_2_construct(reason, _line(text, error.lineno or 1))
     if construct:
         return Message.of("source.python2", construct=construct)
+    if _ASYNC.search(_line(text, error.lineno or 1)):
+        return Message.of("source.async")
     return Message.of("source.syntax", reason=reason, version=version())
 
 

@@ -127,8 +127,7 @@ PARALLEL.ns["forward"] = Native(
 PARALLEL.ns["no_sync"] = Native("no_sync", lambda rt, site, args, kwargs: rt.fresh(site, "object"))
 
 
-@native("torch.autograd.Variable", "torch.autograd.variable.Variable")
-def _variable(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+def _variable(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -> Any:
     """``Variable(x)``: x without its graph, as ``detach`` gives it (measured in torch 2.1, 2.13 and 2.14)."""
     value = arg(args, kwargs, 0, "data")
     made = (
@@ -141,6 +140,10 @@ def _variable(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     if made.leaf_grad:
         made.where = rt.where
     return made
+
+
+nn.VARIABLE.build = _variable
+TABLE["torch.autograd.Variable"] = TABLE["torch.autograd.variable.Variable"] = nn.VARIABLE
 
 
 @native("torch.func.functional_call", "torch.nn.utils.stateless.functional_call")

@@ -424,7 +424,7 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
         return Sym(("isinstance", value.key, name), "bool") if kind is Sym else rt.fresh(site, "bool")
     name = classes.name if type(classes) in (Class, Native) else ""
     if kind is Sym:
-        if classes is rt.shared.tensor_class and value.node is not None and value.guess <= 1:
+        if classes in rt.shared.tensor_classes and value.node is not None and value.guess <= 1:
             return True
         if value.kind == "str" and name == "str":
             return True
@@ -442,7 +442,9 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
             return _KINDS.get(type(value.data)) == name
         return False
     if kind is Tensor:
-        return classes is rt.shared.tensor_class or (name == "Parameter" and value.is_param)
+        if name.endswith("Tensor") and type(classes) is Native:
+            return rt.fresh(site, "bool")  # torch.FloatTensor: a matter of its numbers and its device
+        return classes in rt.shared.tensor_classes or (name == "Parameter" and value.is_param)
     if kind is Class:
         return type(classes) is Class and (classes in value.mro or classes.name == "type") or name == "type"
     actual = _KINDS.get(kind, "")

@@ -268,7 +268,7 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
         UserModule,
     ):
         if op in ("eq", "ne") and ta is not Sym and tb is not Sym:
-            return (a is b) == (op == "eq")
+            return _one(rt, a, b) == (op == "eq")
     if ta is not Sym and tb is not Sym:
         return _containers(rt, op, fn, a, b, site)
     if op == "ne":
@@ -296,6 +296,12 @@ def _negated(rt: Any, value: Any) -> Any:
     return Sym(("not", value.key), "bool", "not", (value,))
 
 
+def _one(rt: Any, a: Any, b: Any) -> bool:
+    """Whether two things are one. The type of a tensor is Variable too: that is what old code asks for."""
+    kinds = rt.shared.tensor_classes
+    return a is b or type(a) is Class and type(b) is Class and a in kinds and b in kinds
+
+
 def _identity(rt: Any, op: str, a: Any, b: Any) -> Any:
     yes = op == "is"
     if type(b) is Sym and type(a) is not Sym:
@@ -321,7 +327,7 @@ def _identity(rt: Any, op: str, a: Any, b: Any) -> Any:
         return sym if yes else Sym(("not", sym.key), "bool", "not", (sym,))
     if type(a) in CONST and type(b) in CONST:
         return (type(a) is type(b) and a == b) is yes
-    return (a is b) is yes
+    return _one(rt, a, b) is yes
 
 
 def _containers(rt: Any, op: str, fn: Any, a: Any, b: Any, site: Site) -> Any:

@@ -395,6 +395,8 @@ def _make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -
 PARAMETER = Class("Parameter")
 PARAMETER.build = _make_parameter
 TENSOR = Class("Tensor")
+#: What tensors with a graph were before torch 0.4; every tensor is one since (``isinstance`` says so).
+VARIABLE = Class("Variable")
 
 
 __all__ = [
