@@ -12,7 +12,7 @@ from loopgrad.config import Config, ConfigError
 from loopgrad.messages import render
 from loopgrad.model import Message, Problem
 from loopgrad.parallel import check_paths
-from loopgrad.report import Report, Style, as_github, as_json, as_sarif, as_text
+from loopgrad.report import Report, Style, as_concise, as_github, as_gitlab, as_json, as_sarif, as_text
 from loopgrad.report.diff import diff
 from loopgrad.report.progress import Progress
 from loopgrad.report.style import wants_colour
@@ -22,6 +22,9 @@ from loopgrad.source.decode import reason_of
 
 OK, FOUND, FAILED = 0, 1, 2
 
+#: The formats that tell of fixes: for the others none is worked out.
+_WITH_FIXES = frozenset({"text", "json", "sarif"})
+
 
 class CheckCommand:
     """One run. ``run`` gives the exit status."""
@@ -30,6 +33,8 @@ class CheckCommand:
         self._args = args
         self._config = Config(args.select, args.ignore)
         self._inputs, self._problems = discover(args.paths, self._config.excluded)
+        if args.force_exclude:
+            self._inputs = [item for item in self._inputs if not self._config.excluded(item.path)]
         for item in self._inputs:
             self._config.settings(item.path)  # mistakes in settings come before any work
         self._provider = FileProvider(item.path for item in self._inputs)
@@ -44,7 +49,7 @@ class CheckCommand:
             if args.diff:
                 return self._diff()
             fixed = self._fix() if args.fix else []
-            outcome = self._checked(offer_fixes=args.output_format != "github" and not args.add_ignore)
+            outcome = self._checked(offer_fixes=args.output_format in _WITH_FIXES and not args.add_ignore)
         finally:
             self._progress.clear()
         ignored = self._add_ignores(outcome) if args.add_ignore else []
@@ -198,6 +203,10 @@ class CheckCommand:
             text = as_sarif(report, ascii_only)
         elif chosen == "github":
             text = as_github(report)
+        elif chosen == "gitlab":
+            text = as_gitlab(report, ascii_only)
+        elif chosen == "concise":
+            text = as_concise(report, Style(wants_colour(self._args.color, stream)))
         else:
             text = as_text(report, Style(wants_colour(self._args.color, stream)))
         stream.write(text)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 
-FORMATS = ("text", "json", "sarif", "github")
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
 #: Parts that bring commands, where they are installed, and the names of those commands.
 _PARTS = {"confirm": "loopgrad.confirm.command", "server": "loopgrad.lsp.command"}
@@ -131,6 +131,9 @@ def _add_check(commands: Any) -> None:
     parser.add_argument("--statistics", action="store_true", help="count the findings of each rule")
     parser.add_argument(
         "--show-unused-ignores", action="store_true", help="report ignore comments that silence nothing"
+    )
+    parser.add_argument(
+        "--force-exclude", action="store_true", help="pass over excluded files though they are named"
     )
     parser.add_argument("-j", "--jobs", type=_positive, metavar="N", help="check N files at a time")
     add_common(parser)

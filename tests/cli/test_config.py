@@ -48,6 +48,18 @@ def test_exclude_concerns_searches_alone(loopgrad: Any) -> None:
     assert [path for path, _, _ in found(loopgrad, "legacy/b.py")] == ["legacy/b.py"]
 
 
+def test_force_exclude_passes_over_files_that_are_named(loopgrad: Any) -> None:
+    for name in ("legacy/deep/a.py", "gen_x.py", "b.py"):
+        loopgrad.write(name, "import torch\ncarry(1)\n")
+    settings(loopgrad, 'exclude = ["legacy", "gen_*.py"]\n')
+    named = ("check", "legacy/deep/a.py", "./gen_x.py", "b.py", "--output-format", "concise")
+    assert len(loopgrad(*named).out.splitlines()) == 4
+    assert (
+        loopgrad(*named, "--force-exclude").out == "b.py:2:1: LG101 found carry\nFound 1 error in 1 file.\n"
+    )
+    assert loopgrad("check", "gen_x.py", "--force-exclude").status == 0
+
+
 def test_per_file_ignores(loopgrad: Any) -> None:
     loopgrad.write("tests/a.py", KINDS)
     loopgrad.write("b.py", KINDS)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loopgrad.model import Message, Partial, Problem, Range
-from loopgrad.report import as_github, as_json, as_sarif
+from loopgrad.report import Style, as_concise, as_github, as_gitlab, as_json, as_sarif
 from loopgrad.report.as_json import as_object
 
 NOTEBOOK = json.dumps(
@@ -26,6 +26,18 @@ NOTEBOOK = json.dumps(
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+)
+
+#: The same as Jupyter writes it: a string for each line.
+WRITTEN = json.dumps(
+    {
+        **json.loads(NOTEBOOK),
+        "cells": [
+            {**cell, "source": cell["source"].splitlines(keepends=True)}
+            for cell in json.loads(NOTEBOOK)["cells"]
+        ],
+    },
+    indent=1,
 )
 
 
@@ -105,11 +117,12 @@ def test_notebook_positions_name_the_cell(bench: Any, make_finding: Any) -> None
     }
 
 
-def test_notebooks_in_sarif_have_no_region_but_the_cell(bench: Any, make_finding: Any) -> None:
-    bench.add("a.ipynb", NOTEBOOK)
+def test_notebooks_in_sarif_have_the_line_of_their_json_and_the_cell(bench: Any, make_finding: Any) -> None:
+    bench.add("a.ipynb", WRITTEN)
     (result,) = json.loads(as_sarif(bench.report(make_finding("a.ipynb"))))["runs"][0]["results"]
     (location,) = result["locations"]
-    assert "region" not in location["physicalLocation"]
+    line = location["physicalLocation"]["region"]["startLine"]
+    assert WRITTEN.splitlines()[line - 1].strip() == json.dumps("    hidden = torch.tanh(w * hidden)\n") + ","
     assert location["properties"] == {"cell": 3, "line": 2, "column": 5}
     assert "fixes" not in result
 
@@ -139,10 +152,11 @@ def test_github_levels(bench: Any, make_finding: Any, severity: str, level: str)
 
 
 def test_github_names_the_cell_of_a_notebook_in_the_title(bench: Any, make_finding: Any) -> None:
-    bench.add("a.ipynb", NOTEBOOK)
+    bench.add("a.ipynb", WRITTEN)
     found = replace(make_finding("a.ipynb"), trace=(), range=Range(5, 5, 5, 6))
+    line = 1 + next(n for n, text in enumerate(WRITTEN.splitlines()) if "torch.tanh" in text)
     assert as_github(bench.report(found)).startswith(
-        "::error file=a.ipynb,title=LG101 loop-carried-graph (cell 3%3A2)::"
+        f"::error file=a.ipynb,line={line},title=LG101 loop-carried-graph (cell 3%3A2)::"
     )
 
 
@@ -152,8 +166,52 @@ def test_github_reports_files_that_cannot_be_checked(bench: Any) -> None:
     assert as_github(report) == "::error file=y.py,line=4,title=Loopgrad::there is no such file\n"
 
 
+def test_concise_is_a_line_for_each_finding(bench: Any, make_finding: Any, make_message: Any) -> None:
+    bench.add("a.ipynb", NOTEBOOK)
+    report = bench.report(make_finding(), replace(make_finding("a.ipynb"), code="LG201"), statistics=True)
+    report.outcome.problems.append(Problem("b.py", 3, Message.of("source.missing")))
+    report.outcome.partial.append(Partial("c.py", 9, make_message("too many steps")))
+    assert as_concise(report, Style(False)).splitlines() == [
+        "train.py:5:5: LG101 `hidden` carries the graph of iteration 1 into iteration 2",
+        "a.ipynb:cell 3:2:5: LG201 `hidden` carries the graph of iteration 1 into iteration 2",
+        "c.py:9: analysed in part only: too many steps",
+        "b.py:3: cannot check: there is no such file",
+        "1  LG101  loop-carried-graph",
+        "1  LG201  graph-accumulates",
+        "Found 2 errors in 1 file. 1 file could not be checked. 1 file was analysed in part only.",
+    ]
+
+
+def test_concise_keeps_a_message_on_its_line(bench: Any, make_finding: Any, make_message: Any) -> None:
+    found = replace(make_finding("a\nb.py"), message=make_message("one\ntwo"))
+    assert len(as_concise(bench.report(found), Style(False)).splitlines()) == 2
+
+
+def test_gitlab_has_an_issue_for_each_finding(bench: Any, make_finding: Any) -> None:
+    report = bench.report(make_finding(), replace(make_finding(), severity="warning", iteration=3))
+    report.outcome.problems.append(Problem("./b.py", 3, Message.of("source.missing")))
+    first, second, problem = json.loads(as_gitlab(report))
+    assert {key: first[key] for key in ("description", "check_name", "severity", "location")} == {
+        "description": "LG101: `hidden` carries the graph of iteration 1 into iteration 2",
+        "check_name": "loop-carried-graph",
+        "severity": "major",
+        "location": {"path": "train.py", "lines": {"begin": 5}},
+    }
+    assert (second["severity"], problem["severity"]) == ("minor", "blocker")
+    assert problem["location"] == {"path": "b.py", "lines": {"begin": 3}}
+    # GitLab shows one issue for a fingerprint: two findings that are alike need two.
+    assert len({issue["fingerprint"] for issue in (first, second, problem)}) == 3
+    assert json.loads(as_gitlab(report))[0]["fingerprint"] == first["fingerprint"]
+
+
+def test_gitlab_lines_of_notebooks_are_those_of_their_json(bench: Any, make_finding: Any) -> None:
+    bench.add("a.ipynb", WRITTEN)
+    (issue,) = json.loads(as_gitlab(bench.report(make_finding("a.ipynb"))))
+    assert "torch.tanh" in WRITTEN.splitlines()[issue["location"]["lines"]["begin"] - 1]
+
+
 def test_output_for_streams_that_are_not_unicode(bench: Any, make_finding: Any, make_message: Any) -> None:
     found = replace(make_finding(), message=make_message("隐藏状态 😀"))
-    for form in (as_json, as_sarif):
+    for form in (as_json, as_sarif, as_gitlab):
         assert form(bench.report(found), True).isascii()
         assert json.loads(form(bench.report(found), True)) == json.loads(form(bench.report(found)))

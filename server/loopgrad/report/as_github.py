@@ -48,11 +48,13 @@ def _command(
     col: int | None = None,
     end_line: int | None = None,
 ) -> str:
-    """One command. A notebook's lines are no lines of its file: there the title names the cell."""
+    """One command. In a notebook the line is that of its JSON, and the title names the cell and the line in it."""
     properties: list[tuple[str, object]] = [("file", path)]
     cell, number = report.place(path, line)
     if cell is not None:
         title += f" ({_cell(report, cell)}:{number})"
+        in_file = report.file_line(path, line)
+        properties += [("line", in_file)] if in_file is not None else []
     else:
         properties += [("line", line)]
         if col is not None:

@@ -1,15 +1,14 @@
 """SARIF 2.1.0, for code scanning services and editors.
 
 A finding is a result; its story is a code flow (in order) and its related locations (which most viewers
-show); its fixes are replacements. Columns count code points. The lines of a notebook are no lines of its
-file, so there the cell and line are properties, and fixes are left out.
+show); its fixes are replacements. Columns count code points. In a notebook a region is the line of its JSON in
+which the code line stands; the cell and the line in it are properties, and fixes are left out.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -93,7 +92,7 @@ class _Run:
             "level": _LEVELS[finding.severity],
             "message": {"text": self._report.say(finding.message)},
             "locations": [self._location(finding.path, finding.range)],
-            "partialFingerprints": {"loopgrad/v1": self._fingerprint(finding)},
+            "partialFingerprints": {"loopgrad/v1": self._report.fingerprint(finding)},
             "properties": {
                 "certainty": finding.certainty,
                 "outcome": finding.outcome,
@@ -144,6 +143,9 @@ class _Run:
         cell, line = self._report.place(path, where.line)
         if cell is not None:
             location["properties"] = {"cell": cell, "line": line, "column": where.column}
+            in_file = self._report.file_line(path, where.line)
+            if in_file is not None:
+                physical["region"] = {"startLine": in_file}
         elif whole_line:
             physical["region"] = {"startLine": where.line}
         else:
@@ -151,13 +153,6 @@ class _Run:
         if message is not None:
             location["message"] = {"text": message}
         return location
-
-    def _fingerprint(self, finding: Finding) -> str:
-        """The same while the rule, the file and the line's text stay, wherever the line moves."""
-        source = self._report.source(finding.path)
-        text = "" if source is None else source.line(finding.range.line).strip()
-        identity = "\0".join((finding.code, finding.path, text))
-        return sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _region(where: Range) -> dict[str, int]:

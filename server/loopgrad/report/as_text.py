@@ -24,9 +24,9 @@ from loopgrad.report.style import Style
 
 def as_text(report: Report, style: Style) -> str:
     """The whole report; it ends with a line that sums it up."""
-    writer = _Writer(report, style)
+    writer = TextWriter(report, style)
     blocks = [writer.finding(finding) for finding in report.outcome.findings]
-    notes = [*writer.fixed(), *writer.ignored(), *writer.unused(), *writer.partial(), *writer.problems()]
+    notes = writer.notes()
     if notes:
         blocks.append(notes)
     if report.statistics and report.outcome.findings:
@@ -35,7 +35,9 @@ def as_text(report: Report, style: Style) -> str:
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-class _Writer:
+class TextWriter:
+    """The parts of a report as lines of text."""
+
     def __init__(self, report: Report, style: Style) -> None:
         self._report = report
         self._style = style
@@ -54,7 +56,7 @@ class _Writer:
         said: set[str] = set()
         for step in finding.trace:
             sentence = self._sentence(step)
-            location = self._location(step.path, step.range)
+            location = self.location(step.path, step.range)
             if sentence + location not in said:
                 said.add(sentence + location)
                 lines.append("  " + sentence)
@@ -73,7 +75,7 @@ class _Writer:
 
     def _snippet(self, path: str, where: Range, colour: str, shown: set[tuple[str, Range]]) -> list[str]:
         """Where it is, and the source lines unless this finding has shown them already."""
-        lines = ["  " + self._style("frame", "-->") + " " + self._location(path, where)]
+        lines = ["  " + self._style("frame", "-->") + " " + self.location(path, where)]
         source = self._report.source(path)
         if source is not None and (path, where) not in shown:
             shown.add((path, where))
@@ -84,7 +86,7 @@ class _Writer:
             lines += snippet(source, where, self._style, colour, left_out)
         return lines
 
-    def _location(self, path: str, where: Range) -> str:
+    def location(self, path: str, where: Range) -> str:
         cell, line = self._report.place(path, where.line)
         name = printable(path)
         if cell is not None:
@@ -97,6 +99,10 @@ class _Writer:
         return self._style("fix" if fix.preferred else "strong", line)
 
     # The rest --------------------------------------------------------------------------------------
+
+    def notes(self) -> list[str]:
+        """What else there is to say, a line each."""
+        return [*self.fixed(), *self.ignored(), *self.unused(), *self.partial(), *self.problems()]
 
     def fixed(self) -> list[str]:
         return [

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from loopgrad.checker import Outcome
 from loopgrad.messages import render
-from loopgrad.model import Message
+from loopgrad.model import Finding, Message
 from loopgrad.rules.catalogue import RULES
 from loopgrad.source import SourceError, SourceFile
 
@@ -49,6 +50,21 @@ class Report:
             return None, line
         source = self.source(path)
         return (None, line) if source is None else source.place(line)
+
+    def file_line(self, path: str, line: int) -> int | None:
+        """The line as one of the file itself: in a notebook, of its JSON. None where that cannot be said."""
+        if not path.endswith(".ipynb"):
+            return line
+        source = self.source(path)
+        notebook = None if source is None else source.notebook
+        return line if notebook is None else notebook.file_line(line)
+
+    def fingerprint(self, finding: Finding) -> str:
+        """The same while the rule, the file and the line's text stay, wherever the line moves."""
+        source = self.source(finding.path)
+        text = "" if source is None else source.line(finding.range.line).strip()
+        identity = "\0".join((finding.code, finding.path, text))
+        return sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]
 
     def counts(self) -> list[tuple[str, str, int]]:
         """How often each rule found something: code, name, count, the most frequent first."""

@@ -45,6 +45,14 @@ class Notebook:
         cell = self.cells[self.index(line)]
         return cell.number, line - cell.first_line + 1
 
+    def file_line(self, line: int) -> int | None:
+        """The line of the notebook's JSON in which a line of the joined text stands; None if there is no JSON."""
+        if not self.raw or not self.cells:
+            return None
+        cell = self.cells[self.index(line)]
+        start, end = _source_spans(self.raw)[cell.number]
+        return self.raw.count("\n", 0, _place_of_line(self.raw, start, end, line - cell.first_line)) + 1
+
     def index(self, line: int) -> int:
         """The place among ``cells`` of the cell that holds a line of the joined text."""
         return max(bisect_right([cell.first_line for cell in self.cells], line) - 1, 0)
@@ -205,6 +213,23 @@ def _source_spans(raw: str) -> dict[int, tuple[int, int]]:
             spans[number] = _members(raw, index)["source"]
         index = _skip(raw, end)
     return spans
+
+
+def _place_of_line(raw: str, start: int, end: int, number: int) -> int:
+    """The index in the JSON at which line ``number`` (from 0) of a cell begins: of its string, in a list of them."""
+    if raw[start] != "[":
+        return start
+    place = index = _skip(raw, start + 1)
+    while index < end and raw[index] == '"':
+        if number < 1:
+            return index
+        place = index
+        part, index = scanstring(raw, index + 1)
+        number -= len(split_lines(part)) - 1
+        if number < 0 or (number == 0 and not part.endswith(("\n", "\r"))):
+            return place
+        index = _skip(raw, index)
+    return place
 
 
 def _dump_source(old: str, source: str) -> str:
