@@ -104,6 +104,49 @@ SILENT = {
             env.step(action)
             values.append(score)
         """,
+    "torch 0.1: retain_variables is no argument any more, so the first backward() raises": """
+        matrix = torch.ones(1, 2, requires_grad=True)
+        k = matrix**2
+        k.backward(torch.ones(1, 2), retain_variables=True)
+        k.backward(torch.ones(1, 2))
+        """,
+    "layers that are unrolled in a forward, whatever the script calls x": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layers = [nn.Linear(4, 4) for _ in range(8)]
+                for k, layer in enumerate(self.layers):
+                    setattr(self, f"layer{k}", layer)
+
+            def forward(self, x):
+                seen = [x]
+                for k in range(8):
+                    x = torch.relu(self.layers[k](x))
+                    seen.append(x)
+                return x, seen
+
+        x = torch.linspace(0, 1, 20)
+        net = Net().eval()
+        for _ in range(10):
+            out, seen = net(torch.randn(2, 4))
+            print([s.mean().item() for s in seen])
+        """,
+    "a frozen module from out of reach is written to": """
+        from factory import build
+
+        ema = build("net").eval().requires_grad_(False).to("cpu")
+        for name, tensor in list(ema.named_parameters()) + list(ema.named_buffers()):
+            tensor.copy_(torch.zeros(1))
+        """,
+    "layers with names that nobody knows": """
+        from settings import width
+
+        net = nn.Sequential()
+        net.add_module("first:{0}".format(width), nn.Linear(4, 4))
+        net.add_module("then:{0}".format(width), nn.Linear(4, 1))
+        for _ in range(5):
+            net(torch.randn(2, 4)).sum().backward()
+        """,
     "an unknown layer may keep what it is given, or not": """
         from neurons import IFNode
 

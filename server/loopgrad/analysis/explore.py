@@ -16,6 +16,7 @@ from typing import Any
 from . import finish
 from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
+from .lower.waived import has_backward
 from .observation import Observation
 from .runtime import Runtime
 from .shared import FileRecord, Shared
@@ -30,6 +31,9 @@ FILE_STEPS = 60_000
 LINE_STEPS = 5
 LINE_FILE_STEPS = 15
 
+
+#: So many failing statements of an entry point are left out, for a backward to be reached.
+MOST_WAIVED = 8
 
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
@@ -120,8 +124,12 @@ def analyse(
             waiting, late = never_run(record, shared.ran), True
             continue
         entry = waiting.pop(0)
-        if not explore(shared, entry, analysis) and entry.func is not None and not entry.without_none:
-            explore(shared, Entry(entry.line, entry.func, entry.cls, without_none=True), analysis)
+        way = explore(shared, entry, analysis)
+        if not way.ended and entry.func is not None and not entry.without_none:
+            entry = Entry(entry.line, entry.func, entry.cls, without_none=True)
+            way = explore(shared, entry, analysis)
+        if way.place is not None and not way.reached and has_backward(tree):
+            go_on(shared, entry, analysis, way)
         if analysis.steps > max(FILE_STEPS, LINE_FILE_STEPS * lines_of(shared)):
             analysis.partial.append((path, entry.line, "steps"))
             break
@@ -133,12 +141,49 @@ def lines_of(shared: Shared) -> int:
     return max((statement.end_lineno or 0 for statement in shared.main.tree.body), default=0)
 
 
-def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
-    """Run the paths of one entry point and judge what they saw together. False where none came to its end."""
+class Way:
+    """How far the paths of an entry point came."""
+
+    __slots__ = ("assign", "ended", "place", "reached")
+
+    def __init__(self) -> None:
+        #: Whether one came to its end, or to an exception that no missing attribute explains.
+        self.ended = False
+        #: Whether one came to a backward.
+        self.reached = False
+        #: The statement that the first one that failed failed at, and what this path took for given.
+        self.place: ast.stmt | None = None
+        self.assign: dict[Any, bool] = {}
+
+
+def go_on(shared: Shared, entry: Entry, analysis: Analysis, way: Way) -> None:
+    """Run an entry point of which no path came to a backward without the statements that fail.
+
+    Nothing that is seen then is certain.
+    """
+    waived: set[int] = set()
+    place = way.place
+    while place is not None and len(waived) < MOST_WAIVED and id(place) not in waived:
+        waived.add(id(place))
+        rt = Runtime(shared, way.assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
+        rt.waived = frozenset(waived)
+        run_path(rt, entry, Analysis())
+        analysis.steps += rt.steps
+        if rt.passes:
+            guess = Entry(entry.line, entry.func, entry.cls, entry.without_none)
+            guess.sure = False
+            explore(shared, guess, analysis, rt.waived)
+            return
+        place = rt.place
+
+
+def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[int] = frozenset()) -> Way:
+    """Run the paths of one entry point and judge what they saw together."""
+    way = Way()
     queue: deque[Path] = deque([Path({}, [], -1)])
     seen: dict[tuple, Seen] = {}
     complete = 0
-    cut = open_loops = ended = False
+    cut = open_loops = False
     failing = True
     always: set[str] | None = None
     shown: set[tuple] = set()
@@ -147,8 +192,12 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
         rt = Runtime(shared, assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
+        rt.waived = waived
         whole = run_path(rt, entry, analysis)
-        ended = ended or rt.failed not in _MISSING
+        way.ended = way.ended or rt.failed not in _MISSING
+        way.reached = way.reached or bool(rt.passes)
+        if way.place is None and rt.place is not None:
+            way.place, way.assign = rt.place, assign
         # A call that was cut short is a guess of what it would have done.
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
@@ -199,7 +248,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis) -> bool:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     analysis.verdicts = without_lesser(analysis.verdicts)
-    return ended
+    return way
 
 
 def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
@@ -249,7 +298,7 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
         else:
             if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
                 analysis.fails.add(error.kind)
-            rt.failed = error.kind
+            rt.failed, rt.place = error.kind, error.place
     except Ended:
         pass
     except Budget as spent:

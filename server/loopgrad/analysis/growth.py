@@ -52,7 +52,7 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
     loop.held = held = {}
     due = set(loop.executed[1:CHECK_AT])
     for place, nodes in holders(rt):
-        if _ends_with_the_call(rt, place):
+        if _ends_with_the_call(rt, loop, place):
             continue
         born = born_in(nodes, loop)
         born.discard(None)
@@ -85,7 +85,12 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             rt.growth.remove(candidate)
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
-        if key != _id(place) or key in waiting or _apart(place) in aparts or _ends_with_the_call(rt, place):
+        if (
+            key != _id(place)
+            or key in waiting
+            or _apart(place) in aparts
+            or _ends_with_the_call(rt, loop, place)
+        ):
             continue
         born = _gained(_apart(place), key, nodes, loop, held)
         # What is reset just before the first look, every few iterations, holds the last few as well.
@@ -93,12 +98,14 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             inspect(rt, loop, place, nodes, born)
 
 
-def _ends_with_the_call(rt: Any, place: Any) -> bool:
+def _ends_with_the_call(rt: Any, loop: LoopRun, place: Any) -> bool:
     """Whether a place is a variable of a module's forward: a sequence, walked in one call, dies with it."""
     root = place[2] if place[0] == "in" else place
     if not rt.module_depth or root[0] != "name":
         return False
-    return all(root[1] not in table for table in rt.globals.values())
+    outside = [table.get(root[1]) for table in rt.globals.values()]
+    held = [t.node for value in outside for t in tensors_in(value, 4) if t.node is not None]
+    return not any(iteration_in(node.where, loop) for node in held)
 
 
 def _gained(apart: Any, place: Any, nodes: list[Node], loop: LoopRun, held: dict[Any, set[Any]]) -> set[Any]:

@@ -138,8 +138,10 @@ def grad_input(rt: Any, t: Tensor, site: Site) -> None:
 
 
 def leaf_inplace(rt: Any, t: Tensor, site: Site | None, name: str) -> None:
-    """An in-place operation on a leaf that requires grad."""
+    """An in-place operation on a leaf that requires grad; of a module out of reach nobody knows whether it does."""
     assert site is not None
+    if t.guess:
+        return
     seen = Observation("leaf", "leaf-inplace", site)
     seen.raised = site
     seen.loop, seen.iteration = innermost(rt.where)

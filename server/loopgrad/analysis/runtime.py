@@ -9,6 +9,7 @@ notice, they are merged instead, and the run goes on with one state.
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from .decisions import Deciding, Decision
@@ -107,8 +108,12 @@ class Runtime(Deciding):
         #: The arguments of the calls that run, by function: what calls itself is told by them.
         self.active: dict[int, list[list]] = {}
         self.error: Raised | None = None
-        #: The kind of the exception that ended the path, where it is none of the tape's.
+        #: The kind of the exception that ended the path, where it is none of the tape's, and the statement of the
+        #: analysed file that it came from.
         self.failed = ""
+        self.place: ast.stmt | None = None
+        #: The statements that are left out where they fail, by their ids.
+        self.waived: frozenset[int] = frozenset()
         #: Only the definitions of a module ran: a global that is missing may be there in a real run.
         self.lenient = False
 

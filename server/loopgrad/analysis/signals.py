@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 
 class Raised(Exception):
-    """An exception of the analysed program. ``kind`` is the class's name."""
+    """An exception of the analysed program. ``kind`` is the class's name.
 
-    def __init__(self, kind: str, value: Any = None) -> None:
+    ``sure`` where PyTorch raises it, whatever is not known of the program: what follows is dead. Any other may
+    come from what the analysis does not know. ``place`` is the statement of the analysed file that failed.
+    """
+
+    def __init__(self, kind: str, value: Any = None, sure: bool = False) -> None:
         super().__init__(kind)
         self.kind = kind
         self.value = value
+        self.sure = sure
+        self.place: ast.stmt | None = None
 
 
 class Ended(Exception):

@@ -63,7 +63,7 @@ def clone(rt: Any, value: Any, site: Site, memo: dict[int, Any]) -> Any:
     if kind is Tensor:
         if value.node is not None:
             if value.guess == 0:
-                raise Raised("RuntimeError")
+                raise Raised("RuntimeError", sure=True)
             return value
         made = (
             nn.parameter(rt, site, value.label.rsplit(":", 1)[-1].split("#")[0], value.leaf_grad)

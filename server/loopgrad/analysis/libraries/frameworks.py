@@ -82,8 +82,14 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
     ):
 
         def same(rt_: Any, s: Site, a: list, k: dict) -> Any:
-            if name == "requires_grad_" and sym.params is not None:
-                sym.params.leaf_grad = bool(rt_.truth(a[0], s)) if a else True
+            if name == "requires_grad_":
+                wanted = bool(rt_.truth(a[0], s)) if a else True
+                if sym.params is None and not wanted:
+                    sym.params = nn.parameter(rt_, None, "hidden", wants=False)
+                    sym.params.guess = 1
+                    sym.params.where = rt_.where
+                elif sym.params is not None:
+                    sym.params.leaf_grad = wanted
             return sym
 
         return Native(name, same)

@@ -222,7 +222,7 @@ TABLE["types.MethodType"] = Native("MethodType", lambda rt, site, args, kwargs: 
 def _array(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     for t in args[:1]:
         if type(t) is Tensor and t.requires_grad and t.guess == 0:
-            raise Raised("RuntimeError")
+            raise Raised("RuntimeError", sure=True)
     return rt.fresh(site, "object")
 
 

@@ -21,6 +21,7 @@ from .scope import Scope, bind
 from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target
 from .trips import Plan
+from .waived import fetched
 
 _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
@@ -96,7 +97,10 @@ def lower_for(node: Any, scope: Scope) -> Run:
 
     def run(f: Frame) -> Any:
         rt = f.rt
-        source = rt.shared.objects.iterate(rt, iterable(f), iter_site)
+        try:
+            source = rt.shared.objects.iterate(rt, iterable(f), iter_site)
+        except Raised as error:
+            source = fetched(f, error, node, iter_site)
         loop = LoopRun(site, "for")
         parent = rt.where
         plan = Plan(rt, source.length, source.random, source.items, source.finite)
@@ -110,7 +114,11 @@ def lower_for(node: Any, scope: Scope) -> Run:
                 assert i is not None
                 # Fetching the element is part of its iteration: a loader's collation records there.
                 rt.where = Where(parent, None, loop, i + 1)
-                item = source.get(i)
+                try:
+                    item = source.get(i)
+                except Raised as error:
+                    source = fetched(f, error, node, iter_site)
+                    item = source.get(i)
                 if item is MISSING:
                     break
                 if counters:

@@ -19,6 +19,7 @@ from .expressions import OPERATORS, lower
 from .functions import lower_class, lower_function
 from .scope import Scope, text_of
 from .targets import deleter, target
+from .waived import NOT, failed
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 Run = Callable[[Frame], Any]
@@ -58,16 +59,21 @@ def statement(node: ast.stmt, scope: Scope) -> Run:
     """Lower one statement; the result counts a step and checks the budget."""
     scope.stmt = node
     inner = _LOWER[type(node)](node, scope)
-    line, path = node.lineno, scope.file.path
+    line = node.lineno
 
     def run(f: Frame) -> Any:
         rt = f.rt
         rt.steps += 1
         if rt.steps > rt.limit:
             raise Budget("steps", line)
-        return inner(f)
+        try:
+            return inner(f)
+        except Raised as error:
+            instead = failed(f, error, node, scope)
+            if instead is NOT:
+                raise
+            return instead
 
-    del path
     return run
 
 

@@ -27,6 +27,8 @@ def retaining(args: list, kwargs: dict[str, Any], index: int) -> Any:
 
 def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: Site) -> None:
     """``t.backward(gradient, retain_graph, create_graph, inputs)``."""
+    if "retain_variables" in kwargs:
+        raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     create = flag(rt, arg(args, kwargs, 2, "create_graph", False), site)
     retain_arg = retaining(args, kwargs, 1)
     retain = create if retain_arg is None else flag(rt, retain_arg, site)
@@ -143,6 +145,8 @@ def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> N
 
 def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
     """``torch.autograd.grad(outputs, inputs, grad_outputs, retain_graph, create_graph, ...)``."""
+    if "retain_variables" in kwargs:
+        raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     outputs, inputs = arg(args, kwargs, 0, "outputs"), arg(args, kwargs, 1, "inputs")
     create = flag(rt, arg(args, kwargs, 4, "create_graph", False), site)
     retain_arg = retaining(args, kwargs, 3)
@@ -190,6 +194,8 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
 
 def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> None:
     """``torch.autograd.backward(tensors, grad_tensors, retain_graph, create_graph, ...)``."""
+    if "retain_variables" in kwargs:
+        raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     roots = arg(args, kwargs, 0, "tensors")
     create = flag(rt, arg(args, kwargs, 3, "create_graph", False), site)
     retain_arg = retaining(args, kwargs, 2)

@@ -175,7 +175,7 @@ def detach_(rt: Any, t: Tensor, site: Site) -> Tensor:
     from ..signals import Raised
 
     if t.base is not None and rt.grad and t.node is not None:
-        raise Raised("RuntimeError")
+        raise Raised("RuntimeError", sure=True)
     if rt.trying and t.requires_grad:
         rt.happen()
     if t.requires_grad:

@@ -140,7 +140,7 @@ def requires(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site, assigned:
     flag = bool(flag)
     if t.node is not None:
         if not flag or assigned:
-            raise Raised("RuntimeError")  # only of a leaf may the attribute be set
+            raise Raised("RuntimeError", sure=True)  # only of a leaf may the attribute be set
         rt.shared.observe.requires_grad(rt, t, site, assigned, True)
         return t
     if t.leaf_grad != flag:
@@ -197,7 +197,7 @@ def refute(node: Node) -> None:
 def _numpy(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     if t.requires_grad and kwargs.get("force") is not True:
         if t.guess == 0 and (t.node is None or not t.node.guess):
-            raise Raised("RuntimeError")
+            raise Raised("RuntimeError", sure=True)
         if t.node is not None and not rt.trying:
             refute(t.node)
     made = rt.fresh(site, "object")
@@ -227,13 +227,13 @@ def _size(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
 
 def _hook(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     if not t.requires_grad and t.guess == 0:
-        raise Raised("RuntimeError")  # of what has no gradient there is nothing to hook
+        raise Raised("RuntimeError", sure=True)  # of what has no gradient there is nothing to hook
     return rt.fresh(site, "object")
 
 
 def _retain(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> None:
     if not t.requires_grad and t.guess == 0:
-        raise Raised("RuntimeError")
+        raise Raised("RuntimeError", sure=True)
     t.used_grad = True
 
 
@@ -269,12 +269,12 @@ def _tensor_max(name: str) -> Method:
 
 def _removed(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     """``action.reinforce(reward)`` of torch 0.1: there, but it raises and says what to use."""
-    raise Raised("RuntimeError")
+    raise Raised("RuntimeError", sure=True)
 
 
 def _multinomial(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Any:
     if not args and "num_samples" not in kwargs:
-        raise Raised("TypeError")  # as torch 0.1 allowed
+        raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     return graphless(rt, site)
 
 

@@ -252,8 +252,8 @@ def _register_parameter(rt: Any, site: Site, args: list, kwargs: dict) -> None:
 
 def _add_module(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     name, child = arg(args, kwargs, 1, "name"), arg(args, kwargs, 2, "module")
-    if type(name) is str:
-        rt.put(args[0].attrs, name, child)
+    # A name that is not known, as of '{0}-{1}:conv'.format(n, m), is another one than those that are there.
+    rt.put(args[0].attrs, name if type(name) is str else f"?{len(args[0].attrs)}", child)
 
 
 def _modules(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
