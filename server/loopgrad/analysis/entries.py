@@ -13,6 +13,7 @@ from .semantics.modules import execute
 from .signals import Raised
 from .torch_model import nn
 from .values import (
+    MISSING,
     Bound,
     Class,
     ClassMethod,
@@ -26,11 +27,13 @@ from .values import (
     Sym,
     UserModule,
 )
-from .where import LoopRun, Site, Where
+from .where import ENTRY, LoopRun, Site, Where
 
 #: How often a step method without a loop around it is called: what it keeps on self meets itself again.
 IMPLICIT_CALLS = 4
 _BACKWARDS = frozenset({"backward", "manual_backward", "training_step"})
+#: Methods that a framework calls for each batch and that hand it their loss: no backward stands in them.
+STEPS = frozenset({"training_step", "compute_loss"})
 _MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"})
 
 
@@ -107,7 +110,8 @@ def never_run(record: Any, ran: set[int]) -> list[Entry]:
         for each in owner.body if owner is not None else [node]:
             if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or id(each) in ran:
                 continue
-            if each.name not in ("__init__", "forward") and _has_backward(each):
+            step = owner is not None and each.name in STEPS
+            if each.name not in ("__init__", "forward") and (step or _has_backward(each)):
                 found.append(Entry(each.lineno, each.name, owner.name if owner is not None else None))
     return found
 
@@ -130,7 +134,7 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     rt.lenient = True
     define_only(rt, record, module, entry.cls or entry.func)
     open_up(module.globals.values())
-    site = Site(record, record.tree, record.tree, "<entry>")
+    site = Site(record, record.tree, record.tree, ENTRY)
     target = module.globals.get(entry.func) if entry.cls is None else None
     if entry.cls is not None:
         cls = module.globals.get(entry.cls)
@@ -142,22 +146,53 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     func = target.func if type(target) is Bound else target
     if type(func) is not Func:
         return
+    if type(target) is Bound and entry.func in STEPS:
+        drive = target.self.cls.find("__drive__")
+        if drive is not MISSING:
+            rt.shared.calls.call(rt, Bound(drive, target.self), [], {}, site)
+            return
     body = func.code.node
     if entry.step is None:
-        entry.step = _has_backward(body) and not any(
-            isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body)
-        )
-    if type(target) is not Bound or not entry.step:
-        call_unknown(rt, target, site, entry.without_none)
+        entry.step = _is_step(body)
+    if not entry.step or type(target) is not Bound and not repeatable(func):
+        made = call_unknown(rt, target, site, entry.without_none)
+        if type(made) is Func and _is_step(made.code.node):
+            again(rt, made, site, False)  # a function that makes the step
         return
-    loop = LoopRun(Site(record, body, body, entry.func), "implicit", implicit=True)
+    again(rt, target, site, entry.without_none)
+
+
+def _is_step(body: ast.AST) -> bool:
+    """Whether a function runs a backward outside of any loop of its own. One that makes a step runs none itself."""
+    returned = {n.value.id for n in walk(body) if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)}
+    made = [n for n in walk(body) if isinstance(n, ast.FunctionDef) and n.name in returned and n is not body]
+    if any(_has_backward(n) for n in made):
+        return False
+    return _has_backward(body) and not any(
+        isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body)
+    )
+
+
+def repeatable(func: Func) -> bool:
+    """Whether a function may be the step of somebody's loop: it is given something, and is no test."""
+    return len(func.code.params) > len(func.defaults) and not func.name.startswith("test")
+
+
+def again(rt: Runtime, target: Any, site: Site, without_none: bool) -> None:
+    """Call a step several times, as the loop does that it is for."""
+    func = target.func if type(target) is Bound else target
+    body = func.code.node
+    loop = LoopRun(Site(site.file, body, body, func.name), "implicit", implicit=True)
     parent = rt.where
     rt.loops.append(loop)
+    # Whoever has the loop holds the object, and the function with what it closes over.
+    rt.frames.append(Frame(rt, site.file, {}, {"step": target}, None, None))
     for k in range(IMPLICIT_CALLS):
         rt.where = Where(parent, None, loop, k + 1)
-        call_unknown(rt, target, site, entry.without_none)
+        call_unknown(rt, target, site, without_none)
         rt.shared.growth.end_of_iteration(rt, loop, k + 1, None)
     rt.shared.growth.end_of_loop(rt, loop)
+    rt.frames.pop()
     rt.loops.pop()
 
 
@@ -238,7 +273,7 @@ def used_as_module(body: ast.AST, name: str) -> bool:
     return False
 
 
-def call_unknown(rt: Runtime, target: Any, site: Site, without_none: bool = False) -> None:
+def call_unknown(rt: Runtime, target: Any, site: Site, without_none: bool = False) -> Any:
     func = target.func if type(target) is Bound else target
     given: list[Any] = [target.self] if type(target) is Bound else []
     args = [*given, *unknown_arguments(rt, func, len(given))]
@@ -255,3 +290,4 @@ def call_unknown(rt: Runtime, target: Any, site: Site, without_none: bool = Fals
     rt.shared.growth.handed_over(rt, result)
     if func.code.is_gen:
         rt.shared.objects.listed(rt, result, site)
+    return result

@@ -90,6 +90,8 @@ class Shared:
         #: Parameters by (function, name): whether the function plainly uses them as a module.
         self.used_as_module: dict[tuple[int, str], bool] = {}
         self.tensor_attrs: dict[Any, Any] = {}
+        #: The places from which a framework calls, by the place that started it.
+        self.inside: dict[Any, Any] = {}
         #: The notebook cell of a line, where the file is a notebook.
         self.cell_of: Callable[[int], int] | None = None
         self._resolved: dict[tuple[str, int, str], FileRecord | None] = {}

@@ -10,6 +10,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+#: The functions of sites that stand for a caller in no file: a framework's loop, and an entry point's.
+FRAMEWORK, ENTRY = "<framework>", "<entry>"
+_NOWHERE = frozenset({FRAMEWORK, ENTRY})
+
 
 class Site:
     """An expression or statement in a file, with the statement that holds it."""
@@ -141,7 +145,7 @@ def lift(site: Site, where: Where, depth: int) -> Site:
     A graph that is built three calls down is reported where the frame that owns the loop calls.
     """
     for link in where.chain()[depth:]:
-        if link.loop is None and link.site is not None:
+        if link.loop is None and link.site is not None and link.site.func not in _NOWHERE:
             return link.site
     return site
 

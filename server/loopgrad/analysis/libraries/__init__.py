@@ -31,19 +31,18 @@ def lookup(rt: Any, full: str) -> Any:
 
 
 def _find(full: str) -> Any:
-    for table in (registry.TABLE, frameworks.TABLE):
-        value = table.get(full, MISSING)
-        if value is not MISSING:
-            return value
+    value = registry.TABLE.get(full, MISSING)
+    if value is not MISSING:
+        return value
     if full in _NAMESPACES:
         return Namespace(full)
     if full.startswith("torch."):
         value = torch_names.derived(full)
         if value is not MISSING:
             return value
-    value = frameworks.derived(full)
-    if value is not MISSING:
-        return value
+    for found in (registry.of_package(full), frameworks.derived(full)):
+        if found is not MISSING:
+            return found
     if full.split(".")[0] in standard.MODULES and full in standard.SUBMODULES:
         return Namespace(full)
     return Sym(("lib", full))
@@ -53,11 +52,10 @@ def exported(module: str) -> dict[str, Any]:
     """The names that ``from module import *`` brings, as far as the models know them."""
     out: dict[str, Any] = {}
     prefix = module + "."
-    for table in (registry.TABLE, frameworks.TABLE):
-        for name, value in table.items():
-            if name.startswith(prefix) and "." not in name[len(prefix) :]:
-                out[name[len(prefix) :]] = value
-    return out
+    for name, value in registry.TABLE.items():
+        if name.startswith(prefix) and "." not in name[len(prefix) :]:
+            out[name[len(prefix) :]] = value
+    return {**out, **registry.names_of(module)}
 
 
 def attribute(rt: Any, sym: Sym, name: str, site: Any) -> Any:

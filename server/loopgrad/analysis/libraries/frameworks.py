@@ -1,74 +1,33 @@
-"""Training frameworks: Lightning, accelerate, Fabric, ignite and their kin, as far as they meet the tape."""
+"""What is known by its name or its use alone: re-exported classes, and calls of unknowns that leave no doubt."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..semantics.calls import arg
 from ..tape import Tensor
 from ..torch_model import autograd, nn, optim, tensors
-from ..values import MISSING, Class, LList, Native, Obj, Sym
+from ..values import MISSING, LList, Native, Obj, Sym
 from ..where import Site
-
-TABLE: dict[str, Any] = {}
-
-LIGHTNING = Class("LightningModule", (nn.MODULE,))
-LIGHTNING.opaque = True
-
-
-def _manual_backward(rt: Any, site: Site, args: list, kwargs: dict) -> None:
-    loss = arg(args, kwargs, 1, "loss")
-    if type(loss) in (Tensor, Sym):
-        autograd.tensor_backward(
-            rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site
-        )
-
-
-LIGHTNING.ns["manual_backward"] = Native("manual_backward", _manual_backward)
-for _name in ("log", "log_dict", "save_hyperparameters", "print", "toggle_optimizer", "untoggle_optimizer"):
-    LIGHTNING.ns[_name] = Native(_name, lambda rt, site, args, kwargs: None)
-for _module in ("pytorch_lightning", "lightning", "lightning.pytorch", "pytorch_lightning.core"):
-    TABLE[f"{_module}.LightningModule"] = LIGHTNING
+from . import registry
 
 
 def derived(full: str) -> Any:
-    """Names by their last part, whatever package re-exports them."""
-    last = full.rsplit(".", 1)[-1]
-    root = full.split(".", 1)[0]
-    if last == "LightningModule":
-        return LIGHTNING
+    """Names that are known by their last part, whatever package re-exports them."""
+    root, _, rest = full.partition(".")
+    last = rest.rsplit(".", 1)[-1]
     if root == "torch":
         return MISSING
-    if last in ("Accelerator", "Fabric"):
-        return ACCELERATOR
-    if root in ("pytorch_lightning", "lightning") and last == "LightningModule":
-        return LIGHTNING
-    return MISSING
-
-
-ACCELERATOR = Class("Accelerator")
-ACCELERATOR.opaque = True
-ACCELERATOR.flags = frozenset({"inert"})
-ACCELERATOR.ns["__init__"] = Native("__init__", lambda rt, site, args, kwargs: None)
-
-
-def _backward(rt: Any, site: Site, args: list, kwargs: dict) -> None:
-    loss = arg(args, kwargs, 1, "loss")
-    if type(loss) in (Tensor, Sym):
-        autograd.tensor_backward(
-            rt, loss, [], {k: v for k, v in kwargs.items() if k in ("retain_graph", "create_graph")}, site
+    if last == "LightningModule":
+        return registry.of_package("lightning.LightningModule")
+    return (
+        registry.of_package(f"lightning.{last}" if last == "Fabric" else f"accelerate.{last}")
+        if last
+        in (
+            "Accelerator",
+            "Fabric",
         )
-
-
-def _prepare(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    return args[1] if len(args) == 2 else tuple(args[1:])
-
-
-ACCELERATOR.ns["backward"] = Native("backward", _backward)
-ACCELERATOR.ns["prepare"] = Native("prepare", _prepare)
-ACCELERATOR.ns["setup"] = Native("setup", _prepare)
-for _name in ("gather", "gather_for_metrics", "unwrap_model", "reduce", "setup_dataloaders", "prepare_model"):
-    ACCELERATOR.ns[_name] = Native(_name, lambda rt, site, args, kwargs: args[1] if len(args) > 1 else None)
+        else MISSING
+    )
 
 
 def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:

@@ -1,15 +1,25 @@
-"""The table of the dotted names that the models of torch and the standard library know, and how one enters it."""
+"""The dotted names that the models of torch, the standard library and other packages know, and how one enters them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from ..values import Native
+from ..values import MISSING, Native
 from ..where import Site
 
 TABLE: dict[str, Any] = {}
 Fn = Callable[[Any, Site, list, dict], Any]
+
+#: The packages that have a model of their own, by the first part of the name that a program imports them by: the
+#: module beside this one whose ``NAMES`` holds what it knows. It is read when a program uses the package.
+PACKAGES: dict[str, str] = {
+    "accelerate": "accelerate_model",
+    "lightning": "lightning_model",
+    "lightning_fabric": "lightning_model",
+    "pytorch_lightning": "lightning_model",
+}
 
 
 def native(*names: str) -> Callable[[Fn], Fn]:
@@ -21,3 +31,14 @@ def native(*names: str) -> Callable[[Fn], Fn]:
         return fn
 
     return add
+
+
+def names_of(full: str) -> dict[str, Any]:
+    """The names that the model of a package knows, by a dotted name in it; none where it has no model."""
+    module = PACKAGES.get(full.split(".", 1)[0])
+    return import_module(f".{module}", __package__).NAMES if module is not None else {}
+
+
+def of_package(full: str) -> Any:
+    """What a package's model knows by the last part of a name, whatever submodule it is imported from; or MISSING."""
+    return names_of(full).get(full.rsplit(".", 1)[-1], MISSING)

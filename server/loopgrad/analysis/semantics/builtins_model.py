@@ -85,7 +85,9 @@ def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if type(obj) is Obj and type(name) is str:
         if name in obj.attrs or obj.cls.find(name) is not MISSING:
             return True
-        return Sym(("hasattr", obj.cls.name, name), "bool") if obj.cls.opaque else False
+        return (
+            Sym(("hasattr", obj.cls.name, name), "bool") if obj.cls.opaque or obj.is_a("library") else False
+        )
     if type(obj) is Sym:
         return Sym(("hasattr", obj.key, name if type(name) is str else "?"), "bool")
     if type(obj) is Tensor:

@@ -165,7 +165,7 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
         return rt.shared.calls.call(rt, Bound(getter, obj), [name], {}, site)
     if isinstance(obj.data, (tuple, LList, LDict, LSet)) or type(obj.data) in CONST and obj.data is not None:
         return containers.method(rt, obj.data, name, site)
-    if obj.cls.opaque:
+    if obj.cls.opaque or obj.is_a("library"):
         rt.marks += 1
         value = Sym(("attr", obj.cls.name, name, rt.marks))
         obj.attrs[name] = value
