@@ -56,7 +56,11 @@ def main(path: str) -> int:
         elif "no-run" in block.options:
             report = Report(outcome="error", error="not run: " + block.options["no-run"])
         else:
-            report = observe(block.code, steps=block.options.get("steps"), timeout=120)
+            report = observe(
+                f"{block.code}{block.options.get('driver', '')}\n",
+                steps=block.options.get("steps"),
+                timeout=120,
+            )
         print(json.dumps(asdict(report)), flush=True)
     return 0
 

@@ -19,6 +19,7 @@ separated by semicolons:
     cells        ``yes``: the block is a notebook, ``# %%`` starts a cell; running the cell that holds
                  the mark a second time is what shows the outcome
     no-run       why the block cannot run here
+    driver       a line that calls what the block defines, added where it runs
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "server" / "loopgrad" / "rules" / "pages"
 LANGUAGES = ("en", "zh-cn")
 
-OPTIONS = frozenset({"outcome", "observable", "steps", "fix", "select", "cells", "no-run"})
+OPTIONS = frozenset({"outcome", "observable", "steps", "fix", "select", "cells", "no-run", "driver"})
 MARK = re.compile(r'# (error|warning|information): (LG\d{3})(?: "([^"]*)")?')
 FENCE = re.compile(r"^(`{3,})\s*(.*)$")
 COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->$")

@@ -16,9 +16,21 @@ Fn = Callable[[Any, Site, list, dict], Any]
 #: module beside this one whose ``NAMES`` holds what it knows. It is read when a program uses the package.
 PACKAGES: dict[str, str] = {
     "accelerate": "accelerate_model",
+    "apex": "apex_model",
+    "deepspeed": "deepspeed_model",
+    "higher": "higher_model",
+    "ignite": "ignite_model",
+    "learn2learn": "learn2learn_model",
     "lightning": "lightning_model",
     "lightning_fabric": "lightning_model",
+    "norse": "norse_model",
+    "opacus": "opacus_model",
     "pytorch_lightning": "lightning_model",
+    "snntorch": "snntorch_model",
+    "spikingjelly": "spikingjelly_model",
+    "torch_geometric": "pyg_model",
+    "torchmetrics": "torchmetrics_model",
+    "transformers": "transformers_model",
 }
 
 

@@ -29,12 +29,15 @@ class Code:
         "params",
         "scope",
         "site",
+        "stmt",
         "run",
     )
 
     def __init__(self, node: Any, scope: Scope) -> None:
         self.node = node
         self.scope = scope
+        #: The statement that a lambda stands in, known while that is lowered.
+        self.stmt = scope.stmt
         self.name = getattr(node, "name", "<lambda>")
         a: ast.arguments = node.args
         self.params = [p.arg for p in [*a.posonlyargs, *a.args]]
@@ -57,7 +60,7 @@ class Code:
             inner.captured | names_inside(body if isinstance(body, list) else [body]) & inner.locals
         )
         if isinstance(self.node, ast.Lambda):
-            inner.stmt = self.scope.stmt
+            inner.stmt = self.stmt
             expr = lower(body, inner)
 
             def evaluate(f: Frame) -> Any:

@@ -51,15 +51,17 @@ def _name(node: ast.Name, scope: Scope) -> StoreTo:
             frame: Any = f
             for _ in range(hops):
                 frame = frame.outer
-            f.rt.stored(value, site, name, "name")
+            f.rt.stored(value, site, name, "nonlocal")
             f.rt.put(frame.vars, name, value)
 
         return store_outer
 
+    lives = "name" if scope.kind == "module" else "nonlocal"
+
     def store_global(f: Frame, value: Any) -> None:
         rt = f.rt
         if type(value) not in CONST:
-            rt.stored(value, site, name, "name")
+            rt.stored(value, site, name, lives)
         rt.put(f.globals, name, value)
 
     return store_global
