@@ -311,7 +311,9 @@ def _own(node: Node, place: Any) -> Any:
     """The store that names the very place: ``self.pictures.append(x)`` for the list ``pictures``."""
     at = place[2] if place[0] == "in" else place
     name = at[2] if at[0] == "attribute" else at[1] if at[0] == "name" else None
-    kinds = {"attribute": ("attribute",), "name": ("name", "nonlocal")}.get(at[0] if place[0] != "in" else "")
+    kinds = {"attribute": ("attribute", "layer"), "name": ("name", "nonlocal")}.get(
+        at[0] if place[0] != "in" else ""
+    )
     named = [
         s
         for s in node.stores or []

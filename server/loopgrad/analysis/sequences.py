@@ -23,7 +23,19 @@ PARTS = frozenset({"getitem", "select", "narrow", "unbind", "split", "chunk"})
 
 def is_one_graph(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
     """Whether what a loop without a backward keeps is one graph, that of an output or of a sequence."""
-    return loop.backwards == 0 and (out_of_one_graph(nodes, loop) or is_one_sequence(rt, loop, nodes))
+    return loop.backwards == 0 and (
+        out_of_one_graph(nodes, loop) or is_one_sequence(rt, loop, nodes) or through_time(loop, nodes)
+    )
+
+
+def through_time(loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether a loop goes through the time of a spiking neuron, whose membrane comes from the step before."""
+    for node in reachable(nodes):
+        if node.op == "neuron":
+            k = iteration_in(node.where, loop)
+            if k is not None and any((iteration_in(n.where, loop) or k) < k for n in node.inputs):
+                return True
+    return False
 
 
 def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:

@@ -60,7 +60,7 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     stores = [s for s in node.stores or [] if before is None or before(s)]
     if not stores:
         return None
-    lasting = [s for s in stores if s.kind in ("attribute", "append", "nonlocal")]
+    lasting = [s for s in stores if s.kind in ("attribute", "append", "nonlocal", "layer")]
     if lasting:
         return lasting[-1]
     active = {id(link) for link in here.chain()}
@@ -174,9 +174,8 @@ def carried(
     seen.raised = run.site
     _story(seen, stale, freed, run, loop, now)
     for c in carriers:
-        seen.steps.insert(
-            -1, Step("carried", c.site, iteration_in(first_node.where, loop), "carried", name=c.text)
-        )
+        key = "carried-layer" if c.kind == "layer" else "carried"
+        seen.steps.insert(-1, Step("carried", c.site, iteration_in(first_node.where, loop), key, name=c.text))
     seen.guess = doubt(edges)
     seen.facts.update(
         uses=[c.site for _, c in edges if c is not None and c.site is not None],

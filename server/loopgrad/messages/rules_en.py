@@ -328,6 +328,7 @@ MESSAGES = {
     "trace.built-each": "each iteration builds a graph here",
     "trace.freed": "this backward() frees what the graph has saved",
     "trace.carried": "'{name}' takes the graph along",
+    "trace.carried-layer": "the layer keeps '{name}', which takes the graph along until the layer is reset or detached",
     "trace.reached": "this backward() walks into the freed part and raises",
     "trace.reached-silently": "this backward() walks through the old part again",
     "trace.stored": "'{name}' keeps the graph",

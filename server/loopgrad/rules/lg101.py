@@ -24,9 +24,10 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     seen = verdict.observation
     if seen.what != "carried":
         return None
-    return finding(
-        CODE, verdict, context, _message(seen, context), requests=partial(carried.requests, seen, context)
-    )
+    # What a layer keeps is cut where a sequence begins, by the library's own reset: no edit at the layer's call is right.
+    by_layer = any(carrier.kind == "layer" for carrier in seen.carriers)
+    requests = None if by_layer else partial(carried.requests, seen, context)
+    return finding(CODE, verdict, context, _message(seen, context), requests=requests)
 
 
 def _message(seen: Observation, context: Context) -> Message:

@@ -177,6 +177,11 @@ def zero_grad(rt: Any, optimizer: Any, site: Site) -> None:
     )
 
 
+def unknown(rt: Any, name: str, args: list, kwargs: dict, site: Site) -> Any:
+    """The call of a library's function on what its model does not know."""
+    return rt.shared.unknowns.call(rt, Sym(("lib", name)), args, kwargs, site)
+
+
 # -- building models --------------------------------------------------------------------------------------
 
 

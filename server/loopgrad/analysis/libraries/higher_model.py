@@ -6,7 +6,7 @@ from typing import Any
 
 from ..semantics.calls import arg
 from ..tape import Tensor
-from ..torch_model import nn, tensors
+from ..torch_model import nn
 from ..values import Native, Obj
 from ..where import Site
 from . import drive, meta_learning
@@ -24,7 +24,8 @@ def _step(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     """``diffopt.step(loss)``."""
     optimizer, loss = args[0], arg(args, kwargs, 1, "loss")
     if type(loss) is Tensor:
-        meta_learning.adapt(rt, site, optimizer.attrs["module"], loss, optimizer.attrs["track"])
+        track = optimizer.attrs["track"]
+        meta_learning.adapt(rt, site, optimizer.attrs["module"], loss, track, track)
 
 
 OPTIMIZER = drive.model("DifferentiableOptimizer", {"step": _step})
@@ -36,12 +37,7 @@ def _patched(rt: Any, site: Site, module: Any, copy: bool) -> Any:
         return None
 
     def made(parameter: Tensor) -> Tensor:
-        if not copy:
-            return meta_learning.cloned(rt, site, parameter)
-        fast = tensors.graphless(rt, site)
-        fast.leaf_grad = parameter.leaf_grad
-        fast.where = rt.where
-        return fast
+        return meta_learning.leaf(rt, site, parameter) if copy else meta_learning.cloned(rt, site, parameter)
 
     return meta_learning.copied(rt, site, module, made)
 
@@ -51,7 +47,7 @@ def _context(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     track = meta_learning.option(rt, site, args, kwargs, 5, "track_higher_grads", True)
     module = _patched(rt, site, arg(args, kwargs, 0, "model"), copy)
     if module is None:
-        return rt.fresh(site)
+        return drive.unknown(rt, "higher.innerloop_ctx", args, kwargs, site)
     optimizer = Obj(OPTIMIZER)
     optimizer.attrs.update(module=module, track=track)
     made = Obj(CONTEXT)

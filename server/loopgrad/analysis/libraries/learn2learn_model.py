@@ -8,7 +8,7 @@ from ..semantics.calls import arg
 from ..torch_model import nn
 from ..values import Native, Obj
 from ..where import Site
-from . import meta_learning
+from . import drive, meta_learning
 
 
 def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
@@ -40,7 +40,7 @@ def _adapt(rt: Any, site: Site, args: list, kwargs: dict) -> None:
 def _clone_module(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     """``clone_module(module)``."""
     if type(args[0]) is not Obj or not args[0].is_a("module"):
-        return rt.fresh(site)
+        return drive.unknown(rt, "learn2learn.clone_module", args, kwargs, site)
     return meta_learning.copied(
         rt, site, args[0], lambda parameter: meta_learning.cloned(rt, site, parameter)
     )

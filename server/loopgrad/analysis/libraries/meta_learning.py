@@ -32,8 +32,19 @@ def cloned(rt: Any, site: Site, parameter: Tensor) -> Tensor:
     return fast
 
 
-def adapt(rt: Any, site: Site, module: Obj, loss: Any, create: bool, allow_unused: bool = True) -> None:
-    """A step on the loss: each parameter of a copy is replaced by itself less its gradient times a rate."""
+def leaf(rt: Any, site: Site, parameter: Tensor) -> Tensor:
+    """``parameter.detach().requires_grad_()``."""
+    fast: Tensor = tensors.graphless(rt, site)
+    fast.leaf_grad = parameter.requires_grad
+    fast.where = rt.where
+    return fast
+
+
+def adapt(rt: Any, site: Site, module: Obj, loss: Any, create: bool, tracked: bool = True) -> None:
+    """A step on the loss: each parameter of a copy is replaced by itself less its gradient times a rate.
+
+    ``create`` records the gradients; what is not ``tracked`` begins anew, without a history.
+    """
     places = [
         (part, name, value)
         for _, part in nn.walk(module)
@@ -51,6 +62,8 @@ def adapt(rt: Any, site: Site, module: Obj, loss: Any, create: bool, allow_unuse
         if fast is None:
             scaled = tensors.apply(rt, "mul", [slope, tensors.graphless(rt, site)], {}, site)
             fast = tensors.apply(rt, "sub", [value, scaled], {}, site)
+            if not tracked:
+                fast = leaf(rt, site, value)
             fast.is_param = True
             fast.label = value.label
             replaced[id(value)] = fast

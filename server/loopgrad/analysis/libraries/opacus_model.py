@@ -14,7 +14,8 @@ def _make_private(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     names = ("module", "optimizer", "data_loader")
     parts = [arg(args, kwargs, k + 1, name) for k, name in enumerate(names)]
     if kwargs.get("grad_sample_mode") is not None:
-        return rt.fresh(site)  # with ghost clipping the criterion is wrapped, too
+        # With ghost clipping the criterion is wrapped, too.
+        return drive.unknown(rt, "opacus.make_private", args[1:], kwargs, site)
     return tuple(parts)
 
 

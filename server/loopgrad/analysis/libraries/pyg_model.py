@@ -43,7 +43,7 @@ def _update(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     """``memory.update_state(src, dst, t, msg)``: writes the updated memory of these nodes into the buffer."""
     obj = args[0]
     messages = [value for value in (*args[4:5], kwargs.get("raw_msg")) if value is not None]
-    spiking.keep(rt, site, obj, "memory", _updated(rt, site, obj, messages))
+    spiking.keep(rt, site, obj, "memory", _updated(rt, site, obj, messages), "attribute")
 
 
 def _detach(rt: Any, site: Site, args: list, kwargs: dict) -> None:

@@ -37,9 +37,12 @@ def _record(
     return tensors.attach(rt, node, site)
 
 
-def keep(rt: Any, site: Site, obj: Obj, name: str, value: Any) -> None:
-    """``layer.name = value``, done by the layer when it is called at ``site``."""
-    rt.stored(value, site, f"{receiver(rt, site, obj)}.{name}", "attribute")
+def keep(rt: Any, site: Site, obj: Obj, name: str, value: Any, kind: str = "layer") -> None:
+    """``layer.name = value``, done by the layer when it is called at ``site``.
+
+    ``kind`` is "layer" where a sequence of calls is meant to go through it, until a reset that the caller knows.
+    """
+    rt.stored(value, site, f"{receiver(rt, site, obj)}.{name}", kind)
     rt.put(obj.attrs, name, value)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import ALWAYS, DEPENDS
+from ..tape import ALWAYS, DEPENDS, Tensor
 from ..torch_model import leaf_modules, nn
-from ..values import MISSING, Bound, Class, Func, LList, Native, Obj
+from ..values import MISSING, Bound, Class, LList, Native, Obj
 from ..where import Site
 from . import drive, spiking
 
@@ -75,20 +75,59 @@ def _neuron_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     _memory(rt, site, [obj, "v", 0.0], {})
 
 
-def _neuron_forward(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+def _charge(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    """``self.neuronal_charge(x)``: the membrane takes the input in. A soft reset that is cut may save nothing."""
     obj = args[0]
-    if any(
-        type(obj.cls.find(name)) is Func for name in ("neuronal_charge", "neuronal_fire", "neuronal_reset")
-    ):
-        return rt.fresh(site)
-    membrane = spiking.integrate(
-        rt, site, obj, [args[1], obj.attrs.get("v")], DEPENDS if obj.attrs["_soft"] else ALWAYS
-    )
-    spiking.keep(rt, site, obj, "v", membrane)
-    return membrane if obj.cls.name.startswith("NonSpiking") else spiking.spike(rt, site, membrane)
+    saves = DEPENDS if obj.attrs.get("_soft") else ALWAYS
+    spiking.keep(rt, site, obj, "v", spiking.integrate(rt, site, obj, [args[1], obj.attrs.get("v")], saves))
 
 
-BASE = drive.model("BaseNode", {"__init__": _neuron_init, "forward": _neuron_forward}, MEMORY)
+def _fire(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    return spiking.spike(rt, site, args[0].attrs.get("v"))
+
+
+def _to_tensor(rt: Any, site: Site, args: list, kwargs: dict) -> None:
+    """``self.v_float_to_tensor(x)``: a membrane that was reset to a number becomes a tensor."""
+    if type(args[0].attrs.get("v")) is not Tensor:
+        spiking.clear(rt, site, args[0], ("v",))
+
+
+def _step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """Charge, fire, reset: the parts that a class of the user's own may have in their places."""
+    obj = args[0]
+
+    def part(name: str, *given: Any) -> Any:
+        return rt.shared.calls.call(rt, rt.shared.objects.get(rt, obj, name, site), list(given), {}, site)
+
+    _to_tensor(rt, site, [obj], {})
+    part("neuronal_charge", args[1])
+    if obj.cls.name in NON_SPIKING:
+        return obj.attrs.get("v")
+    fired = part("neuronal_fire")
+    part("neuronal_reset", fired)
+    return fired
+
+
+def _neuron_forward(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    name = "multi_step_forward" if args[0].attrs.get("step_mode") == "m" else "single_step_forward"
+    return rt.shared.calls.call(rt, rt.shared.objects.get(rt, args[0], name, site), args[1:], kwargs, site)
+
+
+NON_SPIKING = frozenset({"NonSpikingLIFNode", "NonSpikingIFNode"})
+BASE = drive.model(
+    "BaseNode",
+    {
+        "__init__": _neuron_init,
+        "forward": _neuron_forward,
+        "single_step_forward": _step,
+        "multi_step_forward": _step,
+        "neuronal_charge": _charge,
+        "neuronal_fire": _fire,
+        "neuronal_reset": lambda rt, site, args, kwargs: None,
+        "v_float_to_tensor": _to_tensor,
+    },
+    MEMORY,
+)
 
 
 def _each(name: str) -> Any:
