@@ -49,7 +49,8 @@ def retained(rt: Any) -> None:
     for run, _ in rt.retained:
         by_site.setdefault(run.site.key, []).append(run)
     for runs in by_site.values():
-        needed = hides = False
+        needed = any(run.needed for run in runs)
+        hides = False
         for run in runs:
             for user in run.users:
                 if Parting(run.where, user.where).loop is None or not stepped_between(rt, run, user):

@@ -210,6 +210,7 @@ class Pass:
         "create",
         "index",
         "leaves",
+        "needed",
         "nodes",
         "opaque",
         "retain",
@@ -233,6 +234,8 @@ class Pass:
         self.nodes = 0
         #: Whether it walked what came from out of reach, which may lead to anything that was given away.
         self.opaque = False
+        #: Whether what it retained was given to a callee out of reach, which may walk it.
+        self.needed = False
         #: The later passes that walked what this one retained.
         self.users: list[Pass] = []
 

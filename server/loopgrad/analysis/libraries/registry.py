@@ -25,6 +25,7 @@ PACKAGES: dict[str, str] = {
     "lightning_fabric": "lightning_model",
     "norse": "norse_model",
     "opacus": "opacus_model",
+    "pyro": "pyro_model",
     "pytorch_lightning": "lightning_model",
     "snntorch": "snntorch_model",
     "spikingjelly": "spikingjelly_model",

@@ -12,7 +12,8 @@ from . import drive, spiking
 
 NEURONS = (
     "IFNode LIFNode ParametricLIFNode QIFNode EIFNode IzhikevichNode LIAFNode KLIFNode CUBALIFNode "
-    "GatedLIFNode NonSpikingLIFNode NonSpikingIFNode"
+    "GatedLIFNode NonSpikingLIFNode NonSpikingIFNode SimpleIFNode SimpleLIFNode MultiStepIFNode MultiStepLIFNode "
+    "MultiStepParametricLIFNode"
 ).split()
 LAYERS = (
     "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm MaxPool1d "

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import cuts
 from ..signals import Raised
-from ..tape import DEPENDS, Tensor
+from ..tape import DEPENDS, Node, Tensor, reachable
 from ..values import CONST, Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from ..where import Site
 
@@ -146,6 +146,8 @@ def call(rt: Any, fn: Sym, args: list, kwargs: dict[str, Any], site: Site) -> An
             node = t.edge() if type(t) is Tensor else t.node
             if node is not None and node not in nodes:
                 nodes.append(node)
+    if nodes and (rt.retained or rt.growth):
+        given_away(rt, nodes)
     if fn.node is not None and fn.node not in nodes:
         nodes.append(fn.node)
     if fn.params is not None and fn.params.leaf_grad:
@@ -157,6 +159,16 @@ def call(rt: Any, fn: Sym, args: list, kwargs: dict[str, Any], site: Site) -> An
         return rt.fresh(site, "any")
     node = rt.record("unknown", tuple(nodes), DEPENDS, site, (), False, guess)
     return rt.fresh(site, "any", node, guess)
+
+
+def given_away(rt: Any, nodes: list[Node]) -> None:
+    """A callee out of reach may run a backward: it needs what was retained, and what inner gradients lead through."""
+    below = list(reachable(nodes))
+    for node in below:
+        if node.retained is not None:
+            node.retained.needed = True
+    if rt.growth and any(node.op == "grad" for node in below):
+        rt.shared.growth.handed_over(rt, tuple(Sym(("given",), node=node) for node in nodes))
 
 
 def taint(rt: Any, values: list) -> None:

@@ -17,7 +17,7 @@ def _ordered(obj: Obj) -> list[Any]:
         v
         for k, v in obj.attrs.items()
         if k not in ("training", "_hooks", "_pre_hooks", "_buffer_names", "_names")
-        and (type(v) is Obj and v.is_a("module") or type(v) is Tensor or type(v) is Sym)
+        and (type(v) is Obj and (v.is_a("module") or v.cls.opaque) or type(v) is Tensor or type(v) is Sym)
     ]
 
 
