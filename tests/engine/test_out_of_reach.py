@@ -37,6 +37,16 @@ SILENT = {
             z[0] = u
             z.sum().backward()
         """,
+    "a backward over one part of what an unknown gives shows nothing of its other parts": """
+        from elsewhere import batches, build
+
+        model, total = build(), 0
+        for u in batches():
+            loss, value = model.compute_loss(u)
+            total += value
+            loss.backward()
+        print("%.4f" % total)
+        """,
     "what an unknown brings, copied": """
         import torch
         from elsewhere import batches

@@ -173,9 +173,17 @@ class Runtime(Deciding):
             table = parent.attrs = {}
         value = table.get(name)
         if value is None:
-            value = Sym((parent.key, name), kind, node=parent.node, guess=parent.guess)
+            value = Sym((parent.key, name), kind, node=self._part(parent), guess=parent.guess)
             table[name] = value
         return value
+
+    def _part(self, parent: Sym) -> Node | None:
+        """The graph of a part of an unknown: what a backward shows of one part, it does not of the others."""
+        whole = parent.node
+        if whole is None:
+            return None
+        self.seq += 1
+        return Node("unknown", (whole,), DEPENDS, whole.site, whole.where, self.seq, (), False, whole.guess)
 
     def mark(self, storage: Any) -> int:
         """A number for a tensor's memory: equal in every run that took the same path."""
