@@ -17,7 +17,7 @@ What the definition of growth leaves open (`Run.growth == "unclear"`) never coun
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,8 +117,13 @@ def _information(finding: Finding, source: str) -> str | None:
     return None
 
 
-def compare(source: str, report: dict[str, Any], runs: list[Run]) -> Iterator[Disagreement]:
-    """Every difference between a report and the runs (of a program that has no error of another kind)."""
+def compare(
+    source: str, report: dict[str, Any], runs: list[Run], told: Callable[[Run], bool] = lambda _: False
+) -> Iterator[Disagreement]:
+    """Every difference between a report and the runs (of a program that has no error of another kind).
+
+    ``told`` says whether the growth of a run is the other side of an exception that a finding tells.
+    """
     findings = report["findings"]
     for finding in findings:
         name = f"{finding['code']} {finding['outcome']}"
@@ -139,13 +144,13 @@ def compare(source: str, report: dict[str, Any], runs: list[Run]) -> Iterator[Di
             yield Disagreement("false alarm", name, where + why)
     seen = set()
     for run in runs:
-        for miss in _missed(findings, run):
+        for miss in _missed(findings, run, told):
             if miss.about not in seen:
                 seen.add(miss.about)
                 yield miss
 
 
-def _missed(findings: list[Finding], run: Run) -> Iterator[Disagreement]:
+def _missed(findings: list[Finding], run: Run, told: Callable[[Run], bool]) -> Iterator[Disagreement]:
     argv = " ".join(run.argv) or "no flags"
     if run.outcome in RAISING:
         same = [f for f in findings if f["outcome"] == run.outcome]
@@ -158,10 +163,10 @@ def _missed(findings: list[Finding], run: Run) -> Iterator[Disagreement]:
     outcomes = {f["outcome"] for f in findings}
     # A carried chain of additions is one cause with two effects: naming either is enough.
     both = {"grows", "silent"} if run.silent == "carried" else {"grows"}
-    if run.outcome == "grows" and not outcomes & both:
+    if run.outcome == "grows" and not outcomes & both and not told(run):
         yield Disagreement("miss", "grows", f"{argv}: over the loops at {run.grow_loops}")
-    told = {"silent", "grows", *RAISING} if run.outcome == "grows" else {"silent", *RAISING}
-    if run.silent == "carried" and not outcomes & told:
+    enough = {"silent", "grows", *RAISING} if run.outcome == "grows" else {"silent", *RAISING}
+    if run.silent == "carried" and not outcomes & enough:
         yield Disagreement("miss", "silent", f"{argv}: line {run.silent_line}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from . import adapter, compare, witness
@@ -28,6 +30,25 @@ def _ask(source: str) -> dict[str, Any]:
             trace = trace.tb_next
         where = f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}" if trace else ""
         raise adapter.Broken(f"{type(error).__name__} in {where}: {str(error)[:100]}") from error
+
+
+def _told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
+    """Whether the growth of a run is told by a finding of another outcome: one cause with two effects.
+
+    What one carried value does under an unknown condition, raise (or be walked again) or grow, is one finding.
+    That it is one cause is shown by running: with the finding's fix the same command line is clean.
+    """
+    worse = {*RAISING, "silent"}
+    others = [f for f in report["findings"] if f["outcome"] in worse and f["certainty"] != "certain"]
+    fixed = [adapter.apply_edits(source, x["edits"]) for f in others for x in f["fixes"] if x["preferred"]]
+
+    @cache
+    def runs() -> list[list[Run]]:
+        return [observe(text) for text in dict.fromkeys(fixed)]
+
+    return lambda grown: any(
+        run.argv == grown.argv and run.outcome == "clean" for after in runs() for run in after
+    )
 
 
 def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagreement]:
@@ -71,8 +92,11 @@ def judge(source: str, ask: bool = True) -> dict[str, Any]:
     try:
         report = _ask(source)
         verdict["report"] = report
-        found = list(compare.compare(source, report, runs)) + _fixes(source, report, runs)
-        replayed = witness.replay(source)
+        found = list(compare.compare(source, report, runs, _told(source, report))) + _fixes(
+            source, report, runs
+        )
+        claims = ((f["certainty"], f["outcome"]) for f in report["findings"])
+        replayed = witness.replay(source) if witness.SHOWABLE.intersection(claims) else witness.Replay()
         found += replayed.wrong
         verdict["witnesses"], verdict["forced"] = replayed.witnesses, replayed.forced
         verdict["weak"] = compare.could_be_certain(report["findings"], runs)

@@ -31,7 +31,8 @@ MESSAGES = {
     "does not require grad and does not have a grad_fn": "no-grad-fn",
 }
 RAISING = tuple(MESSAGES.values())
-LIMIT = 6.0
+#: Processor time of one run; they take some hundredths of a second.
+LIMIT = 2.0
 
 
 @dataclass
@@ -124,13 +125,15 @@ def run_once(
     scope.update(names or {})
     run = Run(argv, "clean")
     try:
-        with _watched(tape, argv), time_limit(LIMIT):
+        with _watched(tape, argv), time_limit(LIMIT, work=True):
             exec(program.code, scope)
     except TooLong:
         run.outcome, run.error = "error", "took too long"
     except (Exception, SystemExit) as error:
         _failed(run, error, program, tape)
-    for name in list(scope):
+    # A generator that is given up now leaves its loops after the program has ended.
+    scope.update(dict.fromkeys(("__enter__", "__tick__", "__leave__"), lambda _: None))
+    for name in [name for name in scope if name not in ("__enter__", "__tick__", "__leave__")]:
         del scope[name]
     run.trips = tape.longest()
     run.reached, run.held, run.trained = sorted(tape.reached), sorted(tape.held), sorted(tape.trained)
@@ -184,19 +187,23 @@ def _growth(run: Run, tape: Tape, longer: tuple[Run, Tape] | None) -> None:
 
 
 def observe(source: str) -> list[Run]:
-    """Run a program under every assignment of its unknown conditions."""
+    """Run a program under every assignment of its unknown conditions, up to one that makes it no program."""
+    longer_source = with_steps(source, 12)
+    longer: Instrumented | None = None
     try:
         program = instrument(source)
-        longer_source = with_steps(source, 12)
-        longer = instrument(longer_source) if longer_source else None
     except (SyntaxError, ValueError, RecursionError) as error:
         return [Run((), "error", error=f"does not compile: {error}")]
     runs = []
     for argv in assignments(source):
         run, tape = run_once(program, argv)
         if run.outcome == "clean":
+            if longer is None and longer_source:
+                longer = instrument(longer_source)
             _growth(run, tape, run_once(longer, argv) if longer else None)
             if run.growth == "yes":
                 run.outcome = "grows"
         runs.append(run)
+        if run.outcome == "error":
+            break
     return runs

@@ -138,6 +138,6 @@ def describe(tally: Tally, seed: int, seconds: float, asked: bool) -> str:
     rows.append(f"possible where every assignment raises alike: {tally.weak}")
     rows.append("disagreements: " + (", ".join(f"{kind} {tally.kinds[kind]}" for kind in FAILING)))
     for label, count in tally.labels.most_common():
-        where = ", ".join(str(index) for index, _ in tally.examples[label][:8])
+        where = ", ".join(str(index) for index, _ in tally.examples[label][:60])
         rows.append(f"  {count:5d}  {label}   e.g. {where}: {tally.examples[label][0][1]}")
     return "\n".join(rows)

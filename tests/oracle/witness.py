@@ -23,6 +23,9 @@ from .compare import Disagreement
 from .instrument import Place, assignments, instrument, with_steps
 from .observe import RAISING, Run, run_once
 
+#: The findings that have a witness with something to show.
+SHOWABLE = {("certain", outcome) for outcome in (*RAISING, "grows")}
+
 
 @dataclass
 class Replay:
@@ -101,7 +104,7 @@ def replay(source: str) -> Replay:
     result = Replay()
     subjects = _subjects(source)
     for finding in _findings(source):
-        if finding.certainty != "certain" or finding.outcome not in (*RAISING, "grows"):
+        if (finding.certainty, finding.outcome) not in SHOWABLE:
             continue
         result.witnesses += 1
         wished = {_place(s.range): bool(s.value) for s in finding.witness if s.kind == "condition"}

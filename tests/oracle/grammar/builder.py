@@ -16,6 +16,23 @@ from .tree import Compound, Node
 
 T = TypeVar("T")
 
+#: A value, what an unknown condition makes of it, and a question that tells the two apart.
+SETTINGS = (
+    ("None", "{} = torch.ones(3)", "{} is not None"),
+    ("None", "{} = [1, 2]", "{} is None"),
+    ("None", "{} = {'on': True}", "{}"),
+    ("torch.ones(3)", "{} = None", "{} is None"),
+    ("(1, 2)", "{} = ()", "{}"),
+    ("[]", "{}.append('on')", "'on' in {}"),
+    ("['on']", "{}.clear()", "len({}) > 0"),
+    ("[1]", "{}.append(2)", "len({}) == 1"),
+    ("set()", "{}.add('on')", "{}"),
+    ("dict(n=0)", "{}['on'] = 1", "'on' in {}"),
+    ("dict(n=0)", "{}['on'] = 1", "{}.get('on')"),
+    ("0", "{} = 2", "{} > 1"),
+    ("'sum'", "{} = 'mean'", "{} == 'mean'"),
+    ("1", "{} = 'auto'", "isinstance({}, str)"),
+)
 STYLES = ("script", "function", "step-global", "step-nonlocal", "trainer")
 
 
@@ -95,7 +112,17 @@ class Builder:
             self.note("unknown condition")
             name = "abc"[len(self.flags)]
             self.flags.append(name)
+        if self.chance(0.15):
+            return self._setting(name)
         return f"not flags.{name}" if self.chance(0.2) else f"flags.{name}"
+
+    def _setting(self, flag: str) -> str:
+        """A question about a value that the condition has set or changed before."""
+        self.note("setting")
+        start, change, question = self.pick(SETTINGS)
+        option = self.declare("option", start)
+        self.decl.append(Compound(f"if flags.{flag}:", [change.replace("{}", option)]))
+        return question.replace("{}", option)
 
     def known(self) -> str:
         """A condition that the loop's counter or a constant decides."""

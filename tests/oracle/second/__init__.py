@@ -15,7 +15,16 @@ import random
 from collections.abc import Callable
 
 from ..grammar import Program
-from . import noise, shapes_pairs, shapes_records, shapes_shared, shapes_state, shapes_steps, shapes_updates
+from . import (
+    noise,
+    shapes_pairs,
+    shapes_records,
+    shapes_shared,
+    shapes_state,
+    shapes_steps,
+    shapes_updates,
+    shapes_watched,
+)
 from .draft import Draft, Lines, Parts
 from .layout import assemble, tree_of
 from .mutations import mutate
@@ -46,6 +55,9 @@ SHAPES: dict[Callable[[Draft], Parts], float] = {
     shapes_steps.by_hand: 1,
     shapes_steps.meta: 1,
     shapes_steps.generated: 0.7,
+    shapes_watched.monitored: 3,
+    shapes_watched.averaged: 2,
+    shapes_watched.bank: 1.5,
 }
 
 

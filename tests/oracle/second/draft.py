@@ -10,6 +10,23 @@ from dataclasses import dataclass, field
 Lines = list[str]
 
 
+#: A value of the module, how a condition changes it, and the question that is asked later.
+_DERIVED = (
+    ("None", "{} = torch.ones(4, 3)", "{} is not None"),
+    ("None", "{} = 'full'", "{}"),
+    ("None", "{} = ['a', 'b']", "{} is None"),
+    ("'fast'", "{} = 'exact'", "{} == 'exact'"),
+    ("[]", "{}.append('clip')", "'clip' in {}"),
+    ("['clip', 'ema']", "{}.remove('ema')", "'ema' in {}"),
+    ("{'steps': 1}", "{}.update(clip=True)", "{}.get('clip', False)"),
+    ("{'steps': 1}", "{}['steps'] = 2", "{}['steps'] > 1"),
+    ("{'clip'}", "{}.discard('clip')", "{}"),
+    ("[1.0]", "{}.extend([2.0, 3.0])", "len({}) > 1"),
+    ("torch.zeros(1)", "{} = None", "{} is None"),
+    ("()", "{} = (0.5, 0.9)", "len({})"),
+)
+
+
 @dataclass
 class Parts:
     """A training script in three pieces: what is made first, the training, what follows it."""
@@ -68,11 +85,22 @@ class Draft:
         self.note("unknown condition")
         if self.flags and (len(self.flags) >= 3 or self.chance(0.35)):
             self.note("the same condition again")
-            return f"{self.options}.{self.rng.choice(self.flags)}"
+            return self._asked(self.rng.choice(self.flags))
         names = ["verbose", "warmup", "amp", "resume", "clip", "bptt", "stochastic", "debug", "log_grads"]
         name = self.rng.choice([n for n in names if n not in self.flags])
         self.flags.append(name)
-        return f"{self.options}.{name}"
+        return self._asked(name)
+
+    def _asked(self, flag: str) -> str:
+        """The condition itself, or what a script has made of it: a mode, a mask or none, a list of what is on."""
+        if not self.chance(0.18):
+            return f"{self.options}.{flag}"
+        self.note("derived condition")
+        name = self.fresh("MODE", "MASK", "ENABLED", "SETTINGS", "CALLBACK_NAMES")
+        start, change, question = self.rng.choice(_DERIVED)
+        test = f"if {self.options}.{flag}:"
+        self.define("\n".join([f"{name} = {start}", *block(test, [change.replace("{}", name)])]))
+        return question.replace("{}", name)
 
     def use(self, *imports: str) -> None:
         self.imports.update(imports)
