@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .signals import Stale
 from .tape import Tensor
 from .undo import Undoable
 from .values import CONST, LDict, LList, LSet, Obj, Sym
@@ -38,6 +39,9 @@ class Deciding(Undoable):
     assign: dict[Any, bool]
     facts: dict[Any, tuple[str, Any]]
     trace: list[Decision]
+    #: Values that two merged branches left different, by identity, each with the mark of its ``if``. What a graph
+    #: does not notice stays as one side left it; a question about it cannot be answered for both.
+    mixed: dict[int, tuple[Any, int]]
 
     if TYPE_CHECKING:  # of the whole run, see runtime.py
 
@@ -64,6 +68,8 @@ class Deciding(Undoable):
             return self._known_sym(value)
         if kind in CONST:
             return bool(value)
+        if self.mixed:
+            self.ask(value)
         if kind is tuple:
             return bool(value)
         if kind is LList or kind is LDict or kind is LSet:
@@ -75,6 +81,13 @@ class Deciding(Undoable):
         if kind is Obj:
             return self.shared.objects.truth_of(self, value, site)
         return True
+
+    def ask(self, value: Any) -> None:
+        """A question about a value: whether it is there, how long it is, what is in it."""
+        found = self.mixed.get(id(value))
+        if found is not None:
+            self.shared.significant[found[1]] = True
+            raise Stale
 
     def _known_sym(self, sym: Sym) -> bool | None:
         op = sym.op

@@ -20,7 +20,7 @@ from .lower.waived import has_backward
 from .observation import Observation
 from .runtime import Runtime
 from .shared import FileRecord, Shared
-from .signals import Budget, Ended, Raised
+from .signals import Budget, Ended, Raised, Stale
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
 MOST_PATHS = 64
@@ -165,10 +165,9 @@ def go_on(shared: Shared, entry: Entry, analysis: Analysis, way: Way) -> None:
     place = way.place
     while place is not None and len(waived) < MOST_WAIVED and id(place) not in waived:
         waived.add(id(place))
-        rt = Runtime(shared, way.assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
-        rt.waived = frozenset(waived)
-        run_path(rt, entry, Analysis())
-        analysis.steps += rt.steps
+        spent = Analysis()
+        rt, _ = run_decided(shared, entry, spent, way.assign, waived=frozenset(waived))
+        analysis.steps += rt.steps + spent.steps
         if rt.passes:
             guess = Entry(entry.line, entry.func, entry.cls, entry.without_none)
             guess.sure = False
@@ -191,9 +190,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     before = analysis.steps
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
-        rt = Runtime(shared, assign, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
-        rt.waived = waived
-        whole = run_path(rt, entry, analysis)
+        rt, whole = run_decided(shared, entry, analysis, assign, waived=waived)
         way.ended = way.ended or rt.failed not in _MISSING
         way.reached = way.reached or bool(rt.passes)
         if way.place is None and rt.place is not None:
@@ -254,9 +251,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
 def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
     """Which claims hold as well where the loops of unknown length run once more: what hangs on how long a
     sequence happens to be is not certain."""
-    rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
-    rt.longer = 1
-    run_path(rt, entry, analysis)
+    rt, _ = run_decided(shared, entry, analysis, {}, longer=1)
     analysis.steps += rt.steps
     again: dict[tuple, Seen] = {}
     collect(rt, again)
@@ -284,11 +279,34 @@ def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
     ]
 
 
+def run_decided(
+    shared: Shared,
+    entry: Entry,
+    analysis: Analysis,
+    assign: dict[Any, bool],
+    longer: int = 0,
+    limit: int | None = None,
+    waived: frozenset[int] = frozenset(),
+) -> tuple[Runtime, bool]:
+    """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
+    most = limit if limit is not None else max(MOST_STEPS, LINE_STEPS * lines_of(shared))
+    while True:
+        rt = Runtime(shared, assign, most)
+        rt.longer, rt.waived = longer, waived
+        whole = run_path(rt, entry, analysis)
+        if not rt.stale:
+            return rt, whole
+        analysis.steps += rt.steps
+
+
 def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
-    """Run one path; False where its budget ended first."""
+    """Run one path; False where its budget ended first, or it is ``stale`` and to be run anew."""
     whole = True
     try:
         run_entry(rt, entry)
+    except Stale:
+        rt.stale = True
+        return False
     except Raised as error:
         observation = getattr(error, "observation", None)
         if observation is None and error.value is not None:

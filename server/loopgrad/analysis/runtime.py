@@ -52,6 +52,9 @@ class Runtime(Deciding):
         self.assign: dict[Any, bool] = dict(assign)
         self.trace: list[Decision] = []
         self.facts: dict[Any, tuple[str, Any]] = {}
+        self.mixed: dict[int, tuple[Any, int]] = {}
+        #: Whether it ended because a merge had left open what was asked later.
+        self.stale = False
         self.grad = True
         self.inference = False
         self.where = Where(None, None)

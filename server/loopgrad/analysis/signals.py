@@ -34,5 +34,9 @@ class Budget(Exception):
         self.line = line
 
 
+class Stale(Exception):
+    """A merge left open what is asked now: the path runs anew, with the branch decided."""
+
+
 class Abort(Exception):
     """A tried branch does something that a graph could notice: it must be decided, not merged."""

@@ -14,8 +14,7 @@ from typing import Any
 
 from loopgrad.analysis.cuts import Cut
 from loopgrad.analysis.entries import Entry
-from loopgrad.analysis.explore import Analysis, analyse, run_path
-from loopgrad.analysis.runtime import Runtime
+from loopgrad.analysis.explore import Analysis, analyse, run_decided
 from loopgrad.analysis.shared import FileRecord, Shared
 from loopgrad.analysis.tape import NEVER, Node, Pass, Tensor, reachable
 from loopgrad.analysis.values import Obj, Sym, tensors_in
@@ -242,9 +241,9 @@ def _run_the_rest(source: SourceFile, provider: Provider, watch: Watch) -> None:
     for entry, last_line in _functions(source.tree):
         visited = any(entry.line < line <= last_line for line, *_ in watch.noted)
         if not visited and steps < MOST_STEPS:
-            rt = Runtime(shared, {}, MOST_STEPS - steps)
-            run_path(rt, entry, Analysis())
-            steps += rt.steps
+            spent = Analysis()
+            rt, _ = run_decided(shared, entry, spent, {}, limit=MOST_STEPS - steps)
+            steps += rt.steps + spent.steps
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[Entry, int]]:

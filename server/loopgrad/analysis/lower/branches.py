@@ -17,7 +17,7 @@ from ..semantics.unknowns import SINKS
 from ..signals import Abort, Budget, Ended, Raised
 from ..tape import Tensor
 from ..undo import WHOLE, Log, Slot
-from ..values import CONST, MISSING, LDict, LList, LSet, Sym
+from ..values import CONST, MISSING, LDict, LList, LSet, Obj, Sym
 from .expressions import lower
 from .scope import Scope
 from .statements import Run, block
@@ -134,7 +134,7 @@ def attempt(
             for key, entry in log.items():
                 outer.setdefault(key, entry)
     if signal is None and rt.events == events and rt.grad == grad and not _matters(log, other):
-        _merge(rt, cond, usual, log, other, site)
+        _merge(rt, cond, usual, log, other, site, mark)
         return None
     rt.shared.significant[mark] = True
     tail = rt.trace[place:]
@@ -171,7 +171,7 @@ def _try_side(f: Frame, side: Run) -> dict[Any, tuple] | None:
         if signal is None and rt.events == events and len(rt.trace) == place and rt.grad == grad:
             result = {}
             for key, (obj, name, old) in log.items():
-                if name is WHOLE and isinstance(obj, list):
+                if name is WHOLE and isinstance(obj, (list, set)):
                     new: Any = list(obj)
                 elif name is WHOLE or type(name) is Slot:
                     new = MISSING
@@ -204,55 +204,87 @@ def _matters(log: Log, other: dict[Any, tuple]) -> bool:
 
 def _current(obj: Any, name: Any) -> Any:
     if name is WHOLE:
-        return list(obj) if isinstance(obj, list) else obj
+        return list(obj) if isinstance(obj, (list, set)) else obj
     if type(name) is Slot:
         return getattr(obj, name)
     return obj.get(name, MISSING)
 
 
 def _entry_matters(obj: Any, name: Any, old: Any, new: Any) -> bool:
-    if name is WHOLE and isinstance(obj, LList):
+    if name is WHOLE and isinstance(obj, (LList, LSet)):
         return any(relevant(v) for v in [*old, *new][:64])
-    if name is WHOLE and isinstance(obj, LSet):
-        return False
     return relevant(old) or relevant(new)
 
 
-def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple], site: Any) -> None:
+def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple], site: Any, mark: int) -> None:
     """Join the two sides at every place that either wrote."""
     for key, (obj, name, old, new) in other.items():
-        if name is WHOLE or type(name) is Slot:
+        if type(name) is Slot:
             continue
-        mine = obj.get(name, MISSING)
+        mine = _current(obj, name)
+        if name is WHOLE:
+            if not _alike(mine, new):
+                rt.mixed[id(obj)] = (obj, mark)
+            continue
         if key not in log and new is MISSING:
             continue
         if mine is new:
             continue
-        _join(rt, cond, usual, obj, name, mine, new, site)
+        _join(rt, cond, usual, obj, name, mine, new, site, mark)
         del old
     for key, (obj, name, old) in list(log.items()):
-        if key in other or name is WHOLE or type(name) is Slot:
+        if key in other or type(name) is Slot:
             continue
-        mine = obj.get(name, MISSING)
-        if mine is not old:
-            _join(rt, cond, usual, obj, name, mine, old, site)
+        mine = _current(obj, name)
+        if name is WHOLE:
+            if not _alike(mine, list(old)):
+                rt.mixed[id(obj)] = (obj, mark)
+        elif mine is not old:
+            _join(rt, cond, usual, obj, name, mine, old, site, mark)
 
 
-def _join(rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any, site: Any) -> None:
+def _join(
+    rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any, site: Any, mark: int
+) -> None:
     if obj is rt.assign or obj is rt.facts:
         return
-    if mine is MISSING:
+    if mine is MISSING or other is MISSING:
+        if type(obj) is LDict:
+            rt.mixed[id(obj)] = (obj, mark)
         # An entry under an unknown key may be there or not; the entries that are there stand for it.
-        if not (type(obj) is LDict and type(name) in (Sym, Tensor)):
+        if mine is MISSING and not (type(obj) is LDict and type(name) in (Sym, Tensor)):
             rt.put(obj, name, other)
-    elif other is MISSING:
-        return
     elif _plain(mine) and _plain(other):
         if type(mine) is type(other) and mine == other:
             return
         yes, no = (mine, other) if usual else (other, mine)
         key = ("phi", cond.key, name, _stamp(yes), _stamp(no))
         rt.put(obj, name, rt.compound(key, "any", "phi", (cond, yes, no), site))
+    elif not _alike(mine, other):
+        # `mask = None` or a tensor: what follows goes on with the tensor, and may not ask whether it is one.
+        kept = other if type(mine) in CONST or mine == () else mine
+        if kept is other:
+            rt.put(obj, name, kept)
+        if type(kept) is not Sym and not (type(kept) is Obj and kept.is_a("inert")):
+            rt.mixed[id(kept)] = (kept, mark)
+
+
+def _alike(mine: Any, other: Any) -> bool:
+    """Whether every question about two values has the same answer, as far as a graph could notice."""
+    kind = type(mine)
+    if kind is not type(other):
+        return False
+    if kind is Obj:
+        return mine.cls is other.cls
+    if kind is LDict:
+        return list(mine) == list(other)
+    if isinstance(mine, (tuple, list)):
+        return len(mine) == len(other) and all(
+            a is b or _plain(a) and _plain(b) and _stamp(a) == _stamp(b) for a, b in zip(mine, other)
+        )
+    if kind is LSet:
+        return set(mine) == set(other)
+    return True
 
 
 def _stamp(value: Any) -> Any:

@@ -98,7 +98,9 @@ def lower_for(node: Any, scope: Scope) -> Run:
     def run(f: Frame) -> Any:
         rt = f.rt
         try:
-            source = rt.shared.objects.iterate(rt, iterable(f), iter_site)
+            value = iterable(f)
+            rt.ask(value)
+            source = rt.shared.objects.iterate(rt, value, iter_site)
         except Raised as error:
             source = fetched(f, error, node, iter_site)
         loop = LoopRun(site, "for")

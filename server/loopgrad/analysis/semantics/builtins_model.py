@@ -52,6 +52,7 @@ def _print(rt: Any, site: Any, args: list, kwargs: dict) -> None:
 def _len(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     value = rt.resolve(args[0])
     kind = type(value)
+    rt.ask(value)
     if kind in (LList, LDict, LSet):
         if kind is LList and value.bounded is not None and len(value) >= value.bounded:
             return value.bounded

@@ -413,6 +413,7 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
         return unknown[0] if unknown else False
     if type(value) is Sym:
         value = rt.resolve(value)
+    rt.ask(value)
     kind = type(value)
     if type(classes) is Obj or type(classes) is Sym or type(classes) is Namespace:
         name = classes.name if type(classes) is Namespace else str(getattr(classes, "key", ""))

@@ -225,6 +225,9 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
     if tb is Sym:
         b = rt.resolve(b)
         tb = type(b)
+    if rt.mixed:
+        rt.ask(a)
+        rt.ask(b)
     if op == "is" or op == "isnot":
         return _identity(rt, op, a, b)
     if op == "in" or op == "notin":
