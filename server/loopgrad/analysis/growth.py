@@ -42,7 +42,11 @@ class Candidate:
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
     """Called at the end of every iteration: look for growth at the fourth."""
     loop.executed.append(iteration)
-    if len(loop.executed) != CHECK_AT or rt.trying or rt.seq == 0 or loop.structural:
+    if rt.trying or loop.structural:
+        return
+    if len(loop.executed) == CHECK_AT - 1 and any(kind == "from" for kind, _ in rt.turns):
+        loop.begun = {_apart(place) for place, nodes in holders(rt) if born_in(nodes, loop) != {None}}
+    if len(loop.executed) != CHECK_AT or rt.seq == 0:
         return
     mark = ("walk", id(loop.site.node))
     walks = rt.counts.get(mark, 0)
@@ -93,8 +97,10 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         ):
             continue
         born = _gained(_apart(place), key, nodes, loop, held)
-        # What is reset just before the first look, every few iterations, holds the last few as well.
-        if born and len(born) >= (3 if min(born) < loop.executed[CHECK_AT - 1] else 4):
+        # What is reset just before the first look, every few iterations, holds the last few as well; what a
+        # counter lets begin there (`if i >= 3:`) has held nothing before.
+        begins = loop.begun is not None and _apart(place) not in loop.begun
+        if born and len(born) >= (3 if begins or min(born) < loop.executed[CHECK_AT - 1] else 4):
             inspect(rt, loop, place, nodes, born)
 
 
@@ -146,15 +152,21 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             node = value.node
             if node is not None:
                 found.setdefault(_id(place), (place, []))[1].append(node)
+            elif kind is Tensor and value.grad is not None and value.grad.node is not None:
+                # What create_graph=True adds to a gradient that is never cleared.
+                found.setdefault(("gradient", id(value)), (("gradient", id(value)), [value.grad.node]))
             continue
         if kind is tuple:
             stack.extend((place, v, seen) for v in value)
             continue
         if kind in (LList, LDict, LSet):
-            if id(value) in seen or kind is LList and value.bounded is not None:
+            if id(value) in seen:
                 continue
             seen.add(id(value))
             items = value.values() if kind is LDict else value
+            if kind is LList and value.bounded is not None:
+                # A window: what it holds is bounded, if its newest value does not lead to all that it held.
+                items = sorted(items, key=_age)[-1:]
             if place[0] == "in":
                 # What a container inside a container holds counts for the outermost one.
                 stack.extend((place, v, seen) for v in items)
@@ -188,6 +200,12 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
         elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
             stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
     return list(found.values())
+
+
+def _age(value: Any) -> int:
+    """When a value of a window was recorded; 0 for what carries no graph."""
+    node = value.node if type(value) in (Tensor, Sym) else None
+    return node.seq if node is not None else 0
 
 
 def _id(place: Any) -> Any:
@@ -271,7 +289,7 @@ def report(
     store = (
         _own(top, place)
         or last_store(top, rt.where)
-        or (last_store(newest, rt.where) if newest is not None else None)
+        or (last_store(newest, rt.where) if newest is not None and place[0] != "gradient" else None)
     )
     site = store.site.statement if store is not None else (top.site or loop.site)
     seen = Observation("grows", "grows", site)
@@ -295,6 +313,7 @@ def report(
         training=_training(rt),
         top_loop=innermost(rt.where)[0],
         container=place[0] == "in",
+        gradient=place[0] == "gradient",
         places=[s.site for s in seen.steps if s.role == "built"],
     )
     retained = next(

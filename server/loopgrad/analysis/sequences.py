@@ -23,7 +23,7 @@ PARTS = frozenset({"getitem", "select", "narrow", "unbind", "split", "chunk"})
 
 def is_one_graph(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
     """Whether what a loop without a backward keeps is one graph, that of an output or of a sequence."""
-    return loop.backwards == 0 and (
+    return not (loop.backwards or loop.grads) and (
         out_of_one_graph(nodes, loop) or is_one_sequence(rt, loop, nodes) or through_time(loop, nodes)
     )
 

@@ -302,13 +302,15 @@ class Super:
 class Iter:
     """An iterator: ``step()`` gives the next element or ``MISSING``. ``known`` while its end is certain."""
 
-    __slots__ = ("known", "send", "source", "step", "trial")
+    __slots__ = ("known", "left", "send", "source", "step", "trial")
 
     def __init__(self, step: Callable[[], Any], known: bool = True, source: Any = None) -> None:
         self.step = step
         self.known = known
         self.source = source
         self.trial = 0
+        #: How many elements are still to come, where that is known.
+        self.left: Callable[[], int] | None = None
         #: A generator's ``send``; None for other iterators.
         self.send: Callable[[Any], Any] | None = None
 

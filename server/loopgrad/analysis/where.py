@@ -82,8 +82,10 @@ class LoopRun:
 
     __slots__ = (
         "backwards",
+        "begun",
         "direct",
         "executed",
+        "grads",
         "held",
         "implicit",
         "kind",
@@ -100,6 +102,8 @@ class LoopRun:
         #: Backwards run inside of it, and those of which it is the innermost loop.
         self.backwards = 0
         self.direct = 0
+        #: Calls of ``autograd.grad`` inside of it: passes that leave nothing in ``.grad``.
+        self.grads = 0
         #: Whether it counts, or goes along one tensor: the steps of an input. No optimizer steps in it, and no
         #: batches are loaded.
         self.steps = False
@@ -110,6 +114,8 @@ class LoopRun:
         self.executed: list[int] = []
         #: What each place held at the first look for growth: the iterations whose graphs were alive.
         self.held: dict[Any, set[Any]] | None = None
+        #: The places that held some graph of its own before that; None where nobody looked.
+        self.begun: set[Any] | None = None
 
 
 class Parting:

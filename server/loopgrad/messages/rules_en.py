@@ -230,6 +230,10 @@ MESSAGES = {
     "LG201.grows.one": "{names} keeps the graph of every iteration alive. {weight}",
     "LG201.grows.many": "{names} keep the graph of every iteration alive. {weight}",
     "LG201.grows.none": "What is stored here keeps the graph of every iteration alive. {weight}",
+    "LG201.gradient": (
+        "create_graph=True gives the gradients graphs of their own. They are added to those of the iterations "
+        "before, which stay alive. {weight}"
+    ),
     "LG203.grows.one": (
         "{names} keeps the graph of every iteration alive, with all activations: no backward() ever frees "
         "them."

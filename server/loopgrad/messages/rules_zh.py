@@ -177,6 +177,9 @@ MESSAGES = {
     "LG201.grows.one": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.many": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.none": "这里存放的值使每次迭代的计算图一直存活。{weight}",
+    "LG201.gradient": (
+        "create_graph=True 使梯度本身带有计算图；它们被累加到以前各次迭代的梯度上，那些计算图一直存活。{weight}"
+    ),
     "LG203.grows.one": ("{names} 使每次迭代的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
     "LG203.grows.many": ("{names} 使每次迭代的计算图连同全部激活值一直存活：没有 backward() 会释放它们。"),
     "LG203.grows.none": (

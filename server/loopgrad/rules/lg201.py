@@ -24,5 +24,6 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args: dict[str, object] = {"weight": weight(seen)}
     if carriers:
         args["names"] = names(carriers)
-    message = Message.of(counted("LG201.grows", carriers), **args)
+    key = "LG201.gradient" if seen.facts.get("gradient") else counted("LG201.grows", carriers)
+    message = Message.of(key, **args)
     return finding(CODE, verdict, context, message, requests=partial(growth.training, seen, context))

@@ -19,8 +19,9 @@ from .syntax import names_read
 
 Said = tuple[Finding, Verdict]
 
-#: Rules whose finding explains growth of the same variable.
 _EXCEPTIONS = frozenset({"LG101", "LG102", "LG103", "LG104"})
+#: Rules whose finding explains growth of the same variable. Two backwards of one iteration explain none.
+_EXPLAINING = _EXCEPTIONS - {"LG103"}
 _GROWTH = frozenset({"LG201", "LG203"})
 _CUT_EARLIER = frozenset({"LG301", "LG304"})
 
@@ -43,7 +44,7 @@ def _yields(one: Said, other: Said) -> bool:
     """Whether ``one`` says nothing more beside ``other``."""
     found, verdict = one
     above, above_verdict = other
-    if found.code in _GROWTH and above.code in _EXCEPTIONS:
+    if found.code in _GROWTH and above.code in _EXPLAINING:
         return _shares_carrier(found, above)
     if found.code in _GROWTH and above.code in _GROWTH:
         return _follows_from(verdict, above_verdict)

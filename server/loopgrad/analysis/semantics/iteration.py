@@ -103,7 +103,8 @@ def iterate(rt: Any, value: Any, site: Site) -> Source:
         source.steps = value.counter or value.steps
         return source
     if kind is Iter:
-        source = Source(lambda i: advance(rt, value, site), None, False)
+        left = value.left() if value.left is not None else None
+        source = Source(lambda i: advance(rt, value, site), left, False)
         source.finite = value.known
         return source
     if kind is Obj:
@@ -178,6 +179,9 @@ def iterator(rt: Any, value: Any, site: Site) -> Any:
 
     made = Iter(step, source.length is not None, value)
     made.trial = rt.trying
+    length = source.length
+    if length is not None:
+        made.left = lambda: max(0, length - state[0])
     return made
 
 

@@ -83,11 +83,13 @@ def backward(
     run = Pass(site, rt.where, len(rt.passes), retain, create)
     run.retain_arg = asked
     rt.passes.append(run)
-    if not collect:
-        for loop in rt.loops:
+    for loop in rt.loops:
+        if collect:
+            loop.grads += 1
+        else:
             loop.backwards += 1
-        if rt.loops:
-            rt.loops[-1].direct += 1
+    if rt.loops and not collect:
+        rt.loops[-1].direct += 1
     try:
         executed = run_backward(roots, run, inputs, accumulate=not collect)
     except TapeError as error:

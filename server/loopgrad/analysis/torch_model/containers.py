@@ -9,7 +9,7 @@ from ..signals import Raised
 from ..tape import Tensor
 from ..values import Class, LDict, LList, Native, Obj, Sym
 from ..where import Site
-from .nn import MODULE, _init
+from .nn import MODULE, PARAMETER, _init, make_parameter
 
 
 def _ordered(obj: Obj) -> list[Any]:
@@ -21,9 +21,16 @@ def _ordered(obj: Obj) -> list[Any]:
     ]
 
 
-def _fill(rt: Any, obj: Obj, values: list[Any], start: int = 0) -> None:
+def _fill(rt: Any, obj: Obj, values: list[Any], site: Site, start: int = 0) -> None:
     for k, value in enumerate(values):
-        rt.put(obj.attrs, str(start + k), value)
+        _put(rt, obj, str(start + k), value, site)
+
+
+def _put(rt: Any, obj: Obj, name: str, value: Any, site: Site) -> None:
+    """Hold a value under a name; a container of parameters makes a parameter of a plain tensor."""
+    if type(value) is Tensor and not value.is_param and obj.is_a("parameters"):
+        value = make_parameter(rt, PARAMETER, [value], {}, site)
+    rt.put(obj.attrs, name, value)
 
 
 def _sequential_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
@@ -33,7 +40,7 @@ def _sequential_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         for name, value in args[1].items():
             obj.attrs[str(name)] = value
     else:
-        _fill(rt, obj, args[1:])
+        _fill(rt, obj, args[1:], site)
 
 
 def _sequential_forward(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -48,7 +55,7 @@ def _list_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     given = arg(args, kwargs, 1, "modules")
     if given is not None:
         items, _ = rt.shared.objects.listed(rt, given, site)
-        _fill(rt, args[0], items)
+        _fill(rt, args[0], items, site)
 
 
 def _dict_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
@@ -58,17 +65,17 @@ def _dict_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         table_ = LDict()
         rt.shared.objects.merge(rt, table_, given, site)
         for name, value in table_.items():
-            args[0].attrs[str(name)] = value
+            _put(rt, args[0], str(name), value, site)
 
 
 def _append(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
-    _fill(rt, args[0], [args[1]], len(_ordered(args[0])))
+    _fill(rt, args[0], [args[1]], site, len(_ordered(args[0])))
     return args[0]
 
 
 def _extend(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     items, _ = rt.shared.objects.listed(rt, args[1], site)
-    _fill(rt, args[0], items, len(_ordered(args[0])))
+    _fill(rt, args[0], items, site, len(_ordered(args[0])))
     return args[0]
 
 
@@ -91,7 +98,7 @@ def _getitem(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 def _setitem(rt: Any, site: Site, args: list, kwargs: dict) -> None:
-    rt.put(args[0].attrs, str(args[1]), args[2])
+    _put(rt, args[0], str(args[1]), args[2], site)
 
 
 def _len(rt: Any, site: Site, args: list, kwargs: dict) -> int:
@@ -128,9 +135,11 @@ MODULE_DICT = Class("ModuleDict", (MODULE,))
 
 
 PARAMETER_LIST = Class("ParameterList", (MODULE,))
+PARAMETER_LIST.flags |= {"parameters"}
 
 
 PARAMETER_DICT = Class("ParameterDict", (MODULE,))
+PARAMETER_DICT.flags |= {"parameters"}
 
 
 _COMMON = {

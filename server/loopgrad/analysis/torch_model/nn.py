@@ -382,7 +382,7 @@ MODULE.build = _build
 # -- containers ------------------------------------------------------------------------------------------
 
 
-def _make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -> Tensor:
+def make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -> Tensor:
     data = arg(args, kwargs, 0, "data")
     wants = arg(args, kwargs, 1, "requires_grad", True)
     t = parameter(rt, site, "Parameter", bool(rt.truth(wants, site)) if wants is not True else True)
@@ -393,7 +393,7 @@ def _make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) -
 
 
 PARAMETER = Class("Parameter")
-PARAMETER.build = _make_parameter
+PARAMETER.build = make_parameter
 TENSOR = Class("Tensor")
 #: What tensors with a graph were before torch 0.4; every tensor is one since (``isinstance`` says so).
 VARIABLE = Class("Variable")

@@ -1,0 +1,205 @@
+"""Programs with unknown conditions, and programs that only grow, on which the analysis and PyTorch once disagreed.
+
+Each is run under PyTorch with every assignment of its conditions; what these runs show is what is written here, and
+the analysis has to agree with all of them (``tests/oracle`` says how). Named after what they taught.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.oracle.judge import judge
+
+HEAD = """
+import argparse
+import torch
+from torch import nn
+parser = argparse.ArgumentParser()
+parser.add_argument("--a", action="store_true")
+args = parser.parse_args()
+N = 6
+"""
+CARRIED = """
+w = torch.randn(3, requires_grad=True)
+h = torch.zeros(3)
+{start}
+if args.a:
+    {change}
+for i in range(N):
+    h = torch.tanh(h * w)
+    h.sum().backward()
+    if {question}:
+        h = h.detach()
+"""
+#: A value, what an unknown condition makes of it, a question about it, and whether the condition cuts or keeps.
+MERGED = {
+    "a tensor or None": ("mask = None", "mask = torch.ones(3)", "mask is None", "keeps"),
+    "None or a tensor": ("mask = torch.ones(3)", "mask = None", "mask is None", "cuts"),
+    "a list or None": ("names = None", "names = [1]", "names", "cuts"),
+    "a dict or None": ("given = None", "given = {'k': 1}", "given is None", "keeps"),
+    "an object or None": ("logger = None", "logger = object()", "logger is None", "keeps"),
+    "a tuple or an empty one": ("pair = ()", "pair = (1, 2)", "pair", "cuts"),
+    "a list that something is appended to": ("names = []", "names.append('k')", "'k' in names", "cuts"),
+    "a list that loses its only element": ("names = [1]", "names.pop()", "names", "keeps"),
+    "a list that is cleared": ("names = ['k']", "names.clear()", "len(names) == 1", "keeps"),
+    "a set that something is added to": ("names = set()", "names.add('k')", "names", "cuts"),
+    "a dict with one more key": ("given = {}", "given['k'] = 1", "'k' in given", "cuts"),
+    "a number or a string": ("size = 1", "size = 'auto'", "isinstance(size, str)", "cuts"),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_what_two_branches_left_different_is_no_answer_for_both(name: str) -> None:
+    start, change, question, effect = MERGED[name]
+    verdict = judge(HEAD + CARRIED.format(start=start, change=change, question=question))
+    wanted = ["clean", "second-backward"] if effect == "keeps" else ["second-backward", "clean"]
+    assert [run["outcome"] for run in verdict["runs"]] == wanted, "this is no longer what torch does"
+    assert verdict["disagreements"] == []
+    assert [(f["code"], f["certainty"]) for f in verdict["report"]["findings"]] == [("LG101", "possible")]
+
+
+PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a set that is filled under a condition": (
+        ["clean", "grows"],
+        """
+        net = nn.Linear(3, 3)
+        seen = set()
+        for i in range(N):
+            loss = net(torch.randn(4, 3)).mean()
+            loss.backward()
+            if args.a:
+                seen.add(loss)
+        """,
+    ),
+    "growth on the side of a condition on which nothing raises": (
+        ["second-backward", "grows"],
+        """
+        net = nn.Linear(3, 3)
+        losses = None
+        for k in range(N):
+            loss = net(torch.randn(4, 3)).mean()
+            losses = loss if losses is None else 0.9 * losses
+            loss.backward(retain_graph=args.a)
+            loss.backward()
+        """,
+    ),
+    "one carried value that raises under a condition and grows without it": (
+        ["grows", "second-backward"],
+        """
+        net = nn.Linear(3, 3)
+        table = torch.zeros(1, 4, 3)
+        for k in range(N):
+            table = torch.cat([table, net(torch.randn(4, 3)).unsqueeze(0)])
+            if args.a:
+                table.square().mean().backward()
+        """,
+    ),
+    "gradients with graphs of their own that are never cleared": (
+        ["grows", "grows"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            loss = (w ** 2).sum()
+            loss.backward(create_graph=True)
+        """,
+    ),
+    "gradients with graphs of their own, cleared in each step": (
+        ["clean", "clean"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for i in range(N):
+            optimizer.zero_grad()
+            loss = (w ** 2).sum()
+            loss.backward(create_graph=True)
+            optimizer.step()
+        """,
+    ),
+    "a chain below what autograd.grad walks": (
+        ["grows", "grows"],
+        """
+        theta = nn.Parameter(torch.randn(3, 3))
+        adapted = theta.clone()
+        for step in range(N):
+            gradient = torch.autograd.grad(adapted.sum(), adapted, retain_graph=True)
+            adapted = adapted - 0.1
+        """,
+    ),
+    "plain tensors in a container of parameters are parameters": (
+        ["grows", "grows"],
+        """
+        gates = nn.ParameterDict({"in": torch.zeros(3)})
+        scales = nn.ParameterList([torch.ones(3)])
+        running = 0
+        for k, x in enumerate([torch.randn(3) for _ in range(N)]):
+            running = running + gates["in"] + scales[0] * x
+        """,
+    ),
+    "a window of values of which each is made from the one before": (
+        ["grows", "grows"],
+        """
+        from collections import deque
+        w = torch.randn(3, requires_grad=True)
+        window = deque([torch.zeros(3)], maxlen=3)
+        for x in [torch.randn(3) for _ in range(N)]:
+            window.append(window[-1] + w * x)
+        """,
+    ),
+    "a window of values that have nothing to do with each other": (
+        ["clean", "clean"],
+        """
+        from collections import deque
+        w = torch.randn(3, requires_grad=True)
+        window = deque([torch.zeros(3)], maxlen=3)
+        for x in [torch.randn(3) for _ in range(N)]:
+            window.append(w * x)
+        """,
+    ),
+    "what a counter lets begin late": (
+        ["grows", "grows"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        for i, x in enumerate([torch.randn(3) for _ in range(N)]):
+            if i >= 3:
+                kept.append(w * x)
+        """,
+    ),
+    "what is cleared every third iteration": (
+        ["clean", "clean"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        for i, x in enumerate([torch.randn(3) for _ in range(N)]):
+            if i >= 1 and i % 3 == 0:
+                kept.clear()
+            kept.append(w * x)
+        """,
+    ),
+    "an iterator is as long as what it goes over": (
+        ["grows", "grows"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        data = [torch.randn(3) for _ in range(N)]
+        total = 0
+        i = -1
+        for x in iter(data):
+            i += 1
+            if i in (1, 3):
+                continue
+            total = total + (w * x).sum()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_assignment_is_told(name: str) -> None:
+    outcomes, text = PROGRAMS[name]
+    verdict = judge(HEAD + textwrap.dedent(text))
+    assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
+    assert verdict["disagreements"] == []
