@@ -180,6 +180,22 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             kept.append(w * x)
         """,
     ),
+    "a sum of losses that were walked already, after the weights have changed": (
+        ["clean", "clean"],
+        """
+        w = nn.Parameter(torch.randn(3))
+        optimizer = torch.optim.SGD([w], lr=0.01)
+        total = 0
+        for i in range(N):
+            loss = (w[:] + 1.0)[0]
+            total = total + loss
+            (w.grad,) = torch.autograd.grad(loss, [w])
+            optimizer.step()
+            if i % 3 == 2:
+                total.backward()
+                total = 0
+        """,
+    ),
     "an iterator is as long as what it goes over": (
         ["grows", "grows"],
         """

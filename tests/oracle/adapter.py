@@ -109,6 +109,18 @@ def analyse(source: str) -> Report:
     return report
 
 
+def outcomes(source: str) -> set[str]:
+    """The outcomes of the findings on a source; their fixes are not asked for, which costs most."""
+    if _custom() is not None or _main() is None:
+        return {finding["outcome"] for finding in analyse(source)["findings"]}
+    from loopgrad.checker import Checker
+    from loopgrad.config import Config
+    from loopgrad.source import FileProvider, SourceFile
+
+    found = Checker(Config(None, None), FileProvider()).check_source(SourceFile(NAME, source)).findings
+    return {finding.outcome for finding in found}
+
+
 def apply_edits(source: str, edits: list[dict[str, Any]]) -> str:
     """The source with a fix's edits made (positions count from 1, the end is exclusive)."""
     rows = source.splitlines(keepends=True)

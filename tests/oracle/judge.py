@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from . import adapter, compare, witness
 from .compare import Disagreement
 from .limits import TooLong, time_limit
 from .observe import RAISING, Run, observe
 
+T = TypeVar("T")
 ANALYSIS_LIMIT = 20.0
 #: Where one of these is left after a fix, the program is not called clean.
 SPEAKING = {*RAISING, "grows", "silent"}
 
 
-def _ask(source: str) -> dict[str, Any]:
+def _ask(source: str, analyse: Callable[[str], T]) -> T:
     try:
         with time_limit(ANALYSIS_LIMIT):
-            return adapter.analyse(source)
+            return analyse(source)
     except TooLong:
         raise adapter.Broken("took too long") from None
     except (adapter.Broken, adapter.Unavailable):
@@ -60,11 +61,11 @@ def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagre
             about = f"{finding['code']} {fix['kind']}"
             try:
                 fixed = adapter.apply_edits(source, fix["edits"])
-                again = _ask(fixed)
+                again = _ask(fixed, adapter.outcomes)
             except (adapter.Broken, KeyError, TypeError) as error:
                 found.append(Disagreement("fix", about, f"cannot be judged: {error}"))
                 continue
-            if any(f["outcome"] in SPEAKING for f in again["findings"]):
+            if again & SPEAKING:
                 continue
             problem = compare.fix_problem(runs, observe(fixed), fix.get("stops_training") or [])
             if problem:
@@ -90,7 +91,7 @@ def judge(source: str, ask: bool = True) -> dict[str, Any]:
     if not ask or any(run.outcome == "error" for run in runs):
         return verdict
     try:
-        report = _ask(source)
+        report = _ask(source, adapter.analyse)
         verdict["report"] = report
         found = list(compare.compare(source, report, runs, _told(source, report))) + _fixes(
             source, report, runs

@@ -37,6 +37,7 @@ _VIEWS = (
     "Transpose",
     "Permute",
     "Reshape",
+    "AsStrided",
 )
 VIEWS = tuple(f"{name}Backward" for name in _VIEWS)
 
@@ -44,8 +45,10 @@ VIEWS = tuple(f"{name}Backward" for name in _VIEWS)
 class Activation:
     """One run of a loop from its start to its end."""
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, line: int, loose: bool = False) -> None:
         self.line = line
+        #: A generator expression's: nobody says when it has ended, so it is around nothing.
+        self.loose = loose
         self.ticks: list[int] = []
         self.held: set[int] = set()
         self.consumed: set[int] = set()
@@ -82,7 +85,7 @@ class Tape:
     def tick(self, line: int) -> None:
         runs = self.active.setdefault(line, [])
         if not runs:
-            runs.append(Activation(line))
+            runs.append(Activation(line, loose=True))
         runs[-1].ticks.append(torch.autograd._get_sequence_nr())
 
     def leave(self, line: int) -> None:
@@ -151,19 +154,20 @@ class Tape:
         return result
 
     def _note_silent(self, stale: list[Graph]) -> None:
-        starts = [runs[-1].ticks[-1] for runs in self.active.values() if runs and runs[-1].ticks]
+        starts = [run.ticks[-1] for run in self._around()]
         computing = [n for n in stale if not n.name().startswith(VIEWS)]
         older = [n for n in computing if n._sequence_nr() < max(starts, default=0)]
         kind = "carried" if older and self._matters(older) else "shared"
         self.silent.setdefault("views" if not computing else kind, (_line(), self.passes))
 
+    def _around(self) -> list[Activation]:
+        """The loops that run now and have begun an iteration."""
+        newest = [runs[-1] for runs in self.active.values() if runs]
+        return [run for run in newest if run.ticks and not run.loose]
+
     def _matters(self, older: list[Graph]) -> bool:
         """Is a gradient wrong or counted twice: built in an earlier iteration, or a leaf has changed since?"""
-        turns = [
-            (runs[-1].ticks[0], runs[-1].ticks[-1])
-            for runs in self.active.values()
-            if runs and runs[-1].ticks
-        ]
+        turns = [(run.ticks[0], run.ticks[-1]) for run in self._around()]
         if any(first <= node._sequence_nr() < last for node in older for first, last in turns):
             return True
         for node in older:

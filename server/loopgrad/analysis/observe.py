@@ -14,7 +14,7 @@ from .signals import Raised
 from .stories import second_backward, version_error
 from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, reachable
 from .values import Obj
-from .where import Site, lift
+from .where import Parting, Site, lift
 
 MESSAGES = {
     "second-backward": "Trying to backward through the graph a second time",
@@ -55,13 +55,15 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
     if run.revisited:
         real = [(n, p) for n, p in run.revisited if not n.view and n.op != "clone"]
         stale = [(n, p) for n, p in real if _changed_below(n, p, run)]
-        if stale:
-            node, freed = stale[0]
+        # What another pass of this iteration has walked as well is no story; an older graph below may be.
+        older = [(n, p) for n, p in stale if Parting(p.where, run.where).loop is not None]
+        if older:
+            node, freed = older[0]
             seen = second_backward(rt, node, freed, run, roots, silent=True)
             if seen.what in ("carried", "outside"):
                 seen.outcome = "silent"
                 seen.steps[-1].key = "reached-silently"
-                if any(n.guess or n.saves != NEVER for n, _ in stale):
+                if any(n.guess or n.saves != NEVER for n, _ in older):
                     seen.guess = max(seen.guess, 2)
                 rt.observe(seen)
     cells = rt.shared.cell_of
