@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from typing import IO
 
-from loopgrad.checker import Checker, Outcome
+from loopgrad.checker import Checker, Outcome, to_fix
 from loopgrad.config import Config, ConfigError
+from loopgrad.index import Index
+from loopgrad.index.opening import Refused, index_of
 from loopgrad.messages import render
 from loopgrad.model import Message, Problem
 from loopgrad.parallel import check_paths
@@ -16,7 +19,7 @@ from loopgrad.report import Report, Style, as_concise, as_github, as_gitlab, as_
 from loopgrad.report.diff import diff
 from loopgrad.report.progress import Progress
 from loopgrad.report.style import wants_colour
-from loopgrad.source import STDIN, FileProvider, SourceError, SourceFile, discover
+from loopgrad.source import STDIN, FileProvider, Input, SourceError, SourceFile, discover
 from loopgrad.source.add_ignore import add_ignores
 from loopgrad.source.decode import reason_of
 
@@ -39,6 +42,7 @@ class CheckCommand:
             self._config.settings(item.path)  # mistakes in settings come before any work
         self._provider = FileProvider(item.path for item in self._inputs)
         self._stdin = self._read_stdin()
+        self._index = self._open_index()
         self._progress = Progress(len(self._inputs), sys.stderr, args.language)
 
     def run(self) -> int:
@@ -52,6 +56,8 @@ class CheckCommand:
             outcome = self._checked(offer_fixes=args.output_format in _WITH_FIXES and not args.add_ignore)
         finally:
             self._progress.clear()
+            if self._index is not None:
+                self._index.close()
         ignored = self._add_ignores(outcome) if args.add_ignore else []
         report = Report(
             outcome,
@@ -70,7 +76,7 @@ class CheckCommand:
 
     def _checked(self, *, offer_fixes: bool) -> Outcome:
         checker = self._checker(offer_fixes=offer_fixes)
-        outcome = check_paths(self._inputs, checker, self._args.jobs, self._progress)
+        outcome = check_paths(self._inputs, checker, self._args.jobs, self._progress, self._index)
         known = [problem for problem in outcome.problems if problem not in self._problems]
         outcome.problems = self._problems + known
         return outcome
@@ -92,6 +98,27 @@ class CheckCommand:
             return FAILED
         return FOUND if failed and not self._args.exit_zero else OK
 
+    def _open_index(self) -> Index | None:
+        """The results of earlier runs; None where the user wants none, or a folder for them cannot be had."""
+        if self._args.no_cache:
+            return None
+        paths = [item.path for item in self._inputs if item.path != STDIN]
+        if len({os.path.isabs(path) for path in paths}) != 1:
+            return (
+                None  # nothing to keep, or paths of both kinds: then no rule tells how a module's is written
+            )
+        try:
+            return index_of(
+                paths,
+                self._provider,
+                self._config,
+                self._args.cache_dir,
+                show_unused=self._args.show_unused_ignores,
+            )
+        except Refused as refused:
+            print(render(refused.message, self._args.language), file=sys.stderr)
+            return None
+
     # Standard input --------------------------------------------------------------------------------
 
     def _read_stdin(self) -> bytes | None:
@@ -108,13 +135,22 @@ class CheckCommand:
     # Changes ---------------------------------------------------------------------------------------
 
     def _each_fix(self, done: Callable[[SourceFile, bytes, list[str | Message]], None]) -> None:
-        """Calls ``done`` for each file that ``--fix`` would change. Later files see the earlier fixed."""
+        """Calls ``done`` for each file that ``--fix`` would change. Later files see the earlier fixed.
+
+        With an index, all files are checked first, and only those are looked at again in which something is to
+        be done, or has changed since.
+        """
         checker = self._checker()
+        if self._index is not None:
+            check_paths(self._inputs, checker, self._args.jobs, self._progress, self._index)
         for number, item in enumerate(self._inputs, 1):
             try:
+                if self._is_clean(item, checker):
+                    continue
                 fixed = checker.fixed(item)
                 if fixed is not None:
                     done(*fixed)
+                    self._changed()
             except SourceError as error:
                 self._problems.append(error.problem())
             self._progress(number)
@@ -122,8 +158,18 @@ class CheckCommand:
             try:
                 for source, data in checker.fixed_across(item):
                     done(source, data, [Message.of("check.fixed-across", path=item.path)])
+                    self._changed()
             except SourceError as error:
                 self._problems.append(error.problem())
+
+    def _is_clean(self, item: Input, checker: Checker) -> bool:
+        """Whether it is known that nothing is to be fixed in a file."""
+        hit = None if self._index is None else self._index.find(item, fixes=False)
+        return hit is not None and not hit.outcome.problems and not to_fix(checker.finish(hit.outcome))
+
+    def _changed(self) -> None:
+        if self._index is not None:
+            self._index.forget()
 
     def _fix(self) -> list[tuple[str, str]]:
         """Applies fixes, and lists them as (path, sentence)."""

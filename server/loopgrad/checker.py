@@ -16,6 +16,7 @@ from loopgrad.config import Config
 from loopgrad.model import FileResult, Finding, Fix, Message, Partial, Problem
 from loopgrad.rules.catalogue import RULES
 from loopgrad.source import FileProvider, Input, Provider, SourceError, SourceFile
+from loopgrad.source.asked import Asked
 
 #: What the rules can find something in, besides ``torch`` itself: files that get it from a helper.
 _NEEDED = (b"backward", b"requires_grad", b"retain_graph", b"detach", b"training_step", b"no_grad")
@@ -85,6 +86,8 @@ class FileOutcome:
     problems: list[Problem] = field(default_factory=list)
     used: set[tuple[str, int, str]] = field(default_factory=set)
     comments: list[tuple[str, UnusedIgnore]] = field(default_factory=list)
+    #: Whether the prefilter lets the file through, as far as is known.
+    wanted: bool = True
 
 
 class Checker:
@@ -111,14 +114,35 @@ class Checker:
 
     def check(self, item: Input) -> FileOutcome:
         """Checks a file. Whatever goes wrong with it is part of the outcome."""
-        outcome = FileOutcome(item.path)
+        return self.finish(self.examine(item))
+
+    def examine(self, item: Input) -> FileOutcome:
+        """Checks a file; the findings have the severities of their rules, whatever the settings say."""
+        outcome = FileOutcome(item.path, wanted=not item.named)
         try:
             source = self._load(item)
             if source is not None:
                 self._check(source, outcome)
+            else:
+                outcome.wanted = False
         except SourceError as error:
             outcome.problems.append(error.problem())
         self.provider.trim()
+        return outcome
+
+    def heard(self, item: Input) -> tuple[FileOutcome, Asked]:
+        """``examine``, and what it asked."""
+        self.provider.asked = asked = Asked()
+        try:
+            return self.examine(item), asked
+        finally:
+            self.provider.asked = None
+
+    def finish(self, outcome: FileOutcome) -> FileOutcome:
+        """The outcome with the severities that the settings give."""
+        outcome.findings = [
+            replace(finding, severity=self.config.severity(finding)) for finding in outcome.findings
+        ]
         return outcome
 
     def check_source(self, source: SourceFile) -> FileOutcome:
@@ -128,7 +152,7 @@ class Checker:
             self._check(source, outcome, filtered=False)
         except SourceError as error:
             outcome.problems.append(error.problem())
-        return outcome
+        return self.finish(outcome)
 
     def _load(self, item: Input) -> SourceFile | None:
         """The file's source, or None if a search of a folder brought it and the prefilter skips it."""
@@ -140,11 +164,12 @@ class Checker:
         return may_hold_findings(data) or (self.show_unused and b"loopgrad:" in data)
 
     def _check(self, source: SourceFile, outcome: FileOutcome, *, filtered: bool = True) -> None:
+        outcome.wanted = self._worth_reading(source.text.encode("utf-8", "replace"))
         outcome.problems.extend(error.problem() for error in source.errors)
         source.tree  # noqa: B018 - raises what is wrong with it
         if source.suppressions.everything:
             return
-        if filtered and not self._worth_reading(source.text.encode("utf-8", "replace")):
+        if filtered and not outcome.wanted:
             return  # a file that was named has been parsed all the same
         enabled = self.config.enabled(source.path)
         result = self._analyse(source, enabled)
@@ -157,7 +182,7 @@ class Checker:
         ]
         baseline = replace(result, findings=visible)
         for finding in visible:
-            changed = replace(finding, severity=self.config.severity(finding))
+            changed = replace(finding)
             if self.offer_fixes:
                 changed.fixes = self._offer(finding, source, baseline, enabled, outcome)
             outcome.findings.append(changed)
@@ -240,7 +265,12 @@ class Checker:
         outcome = FileOutcome(item.path)
         if source is not None:
             Checker(self.config, self.provider)._check(source, outcome)
-        return source, [finding for finding in outcome.findings if finding.severity != "information"]
+        return source, to_fix(self.finish(outcome))
+
+
+def to_fix(outcome: FileOutcome) -> list[Finding]:
+    """The errors and warnings: what ``--fix`` tries to mend."""
+    return [finding for finding in outcome.findings if finding.severity != "information"]
 
 
 def _encoded(source: SourceFile, text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The command line: ``loopgrad check``, ``explain``, and the commands of the other parts.
+"""The command line: ``loopgrad check``, ``explain``, ``clean``, and the commands of the other parts.
 
 Exit status of ``check``: 0 no error and no warning is left, 1 some are, 2 bad usage or an input that could
 not be read or parsed, 130 interrupted. A part brings a command of its own by a module ``command`` with
@@ -27,7 +27,11 @@ OK, FOUND, FAILED, INTERRUPTED = 0, 1, 2, 130
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
 #: Parts that bring commands, where they are installed, and the names of those commands.
-_PARTS = {"confirm": "loopgrad.confirm.command", "server": "loopgrad.lsp.command"}
+_PARTS = {
+    "confirm": "loopgrad.confirm.command",
+    "server": "loopgrad.lsp.command",
+    "clean": "loopgrad.index.command",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -136,6 +140,8 @@ def _add_check(commands: Any) -> None:
         "--force-exclude", action="store_true", help="pass over excluded files though they are named"
     )
     parser.add_argument("-j", "--jobs", type=_positive, metavar="N", help="check N files at a time")
+    parser.add_argument("--no-cache", action="store_true", help="do not use or keep results of other runs")
+    parser.add_argument("--cache-dir", metavar="DIR", help="the folder for results (.loopgrad_cache)")
     add_common(parser)
     parser.set_defaults(run=_check)
 

@@ -25,7 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-KEYS = ("select", "ignore", "exclude", "severity", "per-file-ignores")
+KEYS = ("select", "ignore", "exclude", "severity", "per-file-ignores", "cache-dir")
 
 
 class ConfigError(Exception):
@@ -73,6 +73,8 @@ class Settings:
     exclude: tuple[str, ...] = ()
     severity: dict[str, str] = field(default_factory=dict)
     per_file_ignores: dict[str, frozenset[str]] = field(default_factory=dict)
+    #: Where results are kept, an absolute path, or None for the usual place.
+    cache_dir: str | None = None
 
     def matches(self, path: str, pattern: str) -> bool:
         """Whether a pattern names the file, its name alone, or a folder that it is in."""
@@ -117,8 +119,9 @@ class _Reader:
                 if close:
                     raise self._error("config.unknown-key-suggest", setting=repr(key), suggestion=close[0])
                 raise self._error("config.unknown-key", setting=repr(key))
+        root = os.path.dirname(os.path.abspath(self._path))
         return Settings(
-            root=os.path.dirname(os.path.abspath(self._path)),
+            root=root,
             select=self._codes("select", table["select"]) if "select" in table else None,
             ignore=self._codes("ignore", table.get("ignore", [])),
             exclude=tuple(self._strings("exclude", table.get("exclude", []))),
@@ -129,7 +132,13 @@ class _Reader:
                     "per-file-ignores", table.get("per-file-ignores", {})
                 ).items()
             },
+            cache_dir=self._folder("cache-dir", table["cache-dir"], root) if "cache-dir" in table else None,
         )
+
+    def _folder(self, key: str, value: Any, root: str) -> str:
+        if not isinstance(value, str) or not value:
+            raise self._error("config.type", setting=key, expected=Message.of("config.string"))
+        return os.path.normpath(os.path.join(root, os.path.expanduser(value)))
 
     def _severity(self, table: dict[str, Any]) -> dict[str, str]:
         found: dict[str, str] = {}

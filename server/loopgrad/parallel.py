@@ -15,8 +15,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from loopgrad.checker import Checker, FileOutcome, Outcome, merge
+from loopgrad.index import Index
 from loopgrad.model import Message, Problem
 from loopgrad.source import Input
+from loopgrad.source.asked import Asked
 
 #: Below this number of files one process is faster than starting several.
 FEW_FILES = 16
@@ -27,16 +29,36 @@ def check_paths(
     checker: Checker,
     jobs: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    index: Index | None = None,
 ) -> Outcome:
-    """Checks files, ``jobs`` at a time (None: as many as pay), and calls ``progress`` after each."""
+    """Checks files, ``jobs`` at a time (None: as many as pay), and calls ``progress`` after each.
+
+    What the ``index`` knows is not checked again, and what it does not know is added to it.
+    """
+    known = [_known(item, checker, index) for item in inputs]
+    left = [item for item, outcome in zip(inputs, known) if outcome is None]
     if jobs is None:
-        jobs = 1 if len(inputs) < FEW_FILES else _processors()
-    jobs = min(jobs, len(inputs))
+        jobs = 1 if len(left) < FEW_FILES else _processors()
+    jobs = min(jobs, len(left))
+    fresh = _in_processes(left, checker, jobs) if jobs > 1 else map(checker.heard, left)
     outcomes: list[FileOutcome] = []
-    for outcome in _in_processes(inputs, checker, jobs) if jobs > 1 else map(checker.check, inputs):
-        outcomes.append(outcome)
-        progress(len(outcomes))
+    try:
+        for item, outcome in zip(inputs, known):
+            if outcome is None:
+                outcome, asked = next(fresh)
+                if index is not None:
+                    index.put(item, outcome, asked, fixes=checker.offer_fixes)
+            outcomes.append(checker.finish(outcome))
+            progress(len(outcomes))
+    finally:
+        if index is not None:
+            index.flush()
     return merge(inputs, outcomes)
+
+
+def _known(item: Input, checker: Checker, index: Index | None) -> FileOutcome | None:
+    hit = None if index is None else index.find(item, fixes=checker.offer_fixes)
+    return None if hit is None else hit.outcome
 
 
 def _processors() -> int:
@@ -55,9 +77,9 @@ def _start_worker(checker: Checker) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # on Ctrl-C workers go quietly
 
 
-def _work(item: Input) -> FileOutcome:
+def _work(item: Input) -> tuple[FileOutcome, Asked]:
     assert _worker is not None
-    return _worker.check(item)
+    return _worker.heard(item)
 
 
 def _pool(checker: Checker, jobs: int) -> ProcessPoolExecutor:
@@ -65,12 +87,14 @@ def _pool(checker: Checker, jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _start_worker, (checker,))
 
 
-def _in_processes(inputs: Sequence[Input], checker: Checker, jobs: int) -> Iterator[FileOutcome]:
+def _in_processes(
+    inputs: Sequence[Input], checker: Checker, jobs: int
+) -> Iterator[tuple[FileOutcome, Asked]]:
     """The outcomes in order. A file whose analysis ends its process is named, and the rest goes on."""
     sys.stdout.flush()
     sys.stderr.flush()
     pool = _pool(checker, jobs)
-    futures: list[Future[FileOutcome]] = []
+    futures: list[Future[tuple[FileOutcome, Asked]]] = []
     try:
         try:
             futures.extend(pool.submit(_work, item) for item in inputs)
@@ -92,11 +116,11 @@ def _in_processes(inputs: Sequence[Input], checker: Checker, jobs: int) -> Itera
     pool.shutdown()
 
 
-def _alone(item: Input, checker: Checker) -> FileOutcome:
+def _alone(item: Input, checker: Checker) -> tuple[FileOutcome, Asked]:
     """Checks a file in a process of its own, which may be the one that dies of it."""
     try:
         with _pool(checker, 1) as pool:
             return pool.submit(_work, item).result()
     except BrokenProcessPool:
         problem = Problem(item.path, 1, Message.of("check.died"))
-        return FileOutcome(item.path, problems=[problem])
+        return FileOutcome(item.path, problems=[problem]), Asked(passing=True)

@@ -49,6 +49,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
     editors: list[Any] = []
 
     async def begin(*roots: Path, **options: Any) -> Any:
+        options.setdefault("cache", tmp_path.with_name(tmp_path.name + "-cache"))
         editor = Editor()
         editors.append(editor)
         return await editor.start(*(roots or (tmp_path,)), **options)

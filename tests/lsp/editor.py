@@ -126,9 +126,12 @@ class Editor:
         options: dict[str, Any] | None = None,
         locale: str | None = None,
         engine: bool = True,
+        cache: Path | None = None,
         **able: Any,
     ) -> Editor:
         env = dict(os.environ, PYTHONPATH=str(SERVER))
+        if cache is not None:
+            env["LOOPGRAD_CACHE_DIR"] = str(cache)
         if engine:
             env |= {"LOOPGRAD_ENGINE": "fake_engine:check", "LOOPGRAD_ENGINE_PATH": str(HERE / "engine")}
         command = ("-m", "loopgrad", "server", "--stdio")

@@ -217,6 +217,18 @@ class Analysis:
         if self.documents.by_path(path) is None:
             self.publisher.refresh(self.results.put(path, Result(checked, None)))
 
+    async def recall(self, paths: list[str]) -> set[str]:
+        """Takes what is known of files that are not open from earlier checks; gives those of which it is."""
+        try:
+            known = await self.queue.submit(wire.Recall(tuple(paths)), Priority.BACKGROUND, "recall")
+        except WorkerError:
+            return set()
+        for path, checked in known.items():
+            if self.documents.by_path(path) is None:
+                self._closed.add(path)
+                self.publisher.refresh(self.results.put(path, Result(checked, None)))
+        return set(known)
+
     def check_dependents(self, paths: Iterable[str]) -> None:
         """Checks what was analysed with the help of these files."""
         changed = {real(path) for path in paths}

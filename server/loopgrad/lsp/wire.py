@@ -90,6 +90,13 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Recall:
+    """What is known of files on disk from earlier checks: a ``Checked`` by path, for those of which it is."""
+
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Offer:
     """Compute the checked fixes of findings of a file that ``Check`` has just seen."""
 
@@ -117,7 +124,7 @@ class Discover:
     """The files of the workspace."""
 
 
-Job = Check | Offer | FixAll | Hold | Discover
+Job = Check | Recall | Offer | FixAll | Hold | Discover
 
 
 @dataclass(frozen=True)

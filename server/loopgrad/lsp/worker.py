@@ -50,7 +50,7 @@ class Worker:
         jobs.warm_up()
         gc.freeze()  # what is loaded by now stays
         while True:
-            message = self._next()
+            message = self._next(jobs)
             if isinstance(message, wire.Setup):
                 jobs.set_up(message)
             elif isinstance(message, wire.Texts):
@@ -58,11 +58,12 @@ class Worker:
             elif isinstance(message, wire.Run):
                 self._write(self._run(jobs, message))
 
-    def _next(self) -> Any:
-        """The next message. A pause is used to give back the memory of what was analysed before it."""
+    def _next(self, jobs: Any) -> Any:
+        """The next message. A pause is used to write and to give back what the jobs before it have gathered."""
         try:
             return self._messages.get(timeout=PAUSE)
         except queue.Empty:
+            jobs.rest()
             gc.collect()
             _trim()
             return self._messages.get()

@@ -20,8 +20,9 @@ from loopgrad.checker import Checker, FileOutcome
 from loopgrad.lsp import wire
 from loopgrad.lsp.worker_cells import cell_edits, line_edits
 from loopgrad.lsp.worker_files import EditorConfig, EditorProvider
+from loopgrad.lsp.worker_index import WorkerIndex
 from loopgrad.lsp.worker_loops import training_loops
-from loopgrad.model import Edit, FileResult, Finding, Fix, Message, Range
+from loopgrad.model import Edit, FileResult, Finding, Fix, Message, Problem, Range
 from loopgrad.source import Input, Provider, SourceError, SourceFile, discover
 
 #: So many analyses are kept to offer fixes from.
@@ -55,6 +56,8 @@ class Jobs:
         self._provider = EditorProvider(self._setup)
         self._config = EditorConfig(self._setup.settings)
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._index = WorkerIndex()
+        self._index.set_up(self._setup, self._provider, self._config)
         use_engine(os.environ.get("LOOPGRAD_ENGINE"))
 
     @staticmethod
@@ -70,6 +73,7 @@ class Jobs:
         self._provider = EditorProvider(setup)
         self._provider.adopt(before)
         self._config = EditorConfig(setup.settings)
+        self._index.set_up(setup, self._provider, self._config)
         self._kept.clear()
 
     def take(self, texts: wire.Texts) -> None:
@@ -84,12 +88,20 @@ class Jobs:
                 self._provider.forget(path)
         if texts.settings_changed:
             self._config = EditorConfig(self._setup.settings)
+            self._index.set_up(self._setup, self._provider, self._config)
+
+    def rest(self) -> None:
+        """Nothing is to be done for a while."""
+        self._index.rest()
 
     def run(self, job: wire.Job) -> Any:
         self._provider.begin()
+        self._index.begin()
         try:
             if isinstance(job, wire.Check):
                 return self._check(job)
+            if isinstance(job, wire.Recall):
+                return self._recall(job)
             if isinstance(job, wire.Offer):
                 return self._offer(job)
             if isinstance(job, wire.FixAll):
@@ -108,20 +120,50 @@ class Jobs:
         if not self._config.excluded(job.path):
             outcome = self._outcome(job, checked)
             if outcome is not None:
-                checked.findings = [replace(found, requests=(), fixes=()) for found in outcome.findings]
-                checked.partial, checked.problems = outcome.partial, outcome.problems
-            checked.lines = self._lines(_places(checked.findings))
+                self._tell(checked, outcome)
         checked.depends_on = frozenset(self._provider.touched - {job.path})
         checked.settings_problem = self._config.problem
         checked.seconds = time.perf_counter() - started
         return checked
 
+    def _tell(self, checked: wire.Checked, outcome: FileOutcome) -> None:
+        checked.findings = [replace(found, requests=(), fixes=()) for found in outcome.findings]
+        checked.partial, checked.problems = outcome.partial, outcome.problems
+        checked.lines = self._lines(_places(checked.findings))
+
+    def _recall(self, job: wire.Recall) -> dict[str, wire.Checked]:
+        """What is known of files that are not open."""
+        known: dict[str, wire.Checked] = {}
+        check = Checker(self._config, self._provider)
+        for path in job.paths:
+            excluded = self._provider.document(path) is not None or self._config.excluded(path)
+            hit = None if excluded else self._index.find(path)
+            if hit is not None:
+                checked = known[path] = wire.Checked(path, depends_on=frozenset(hit.files()) - {path})
+                checked.broken = _broken(hit.outcome)
+                self._tell(checked, check.finish(hit.outcome))
+                checked.settings_problem = self._config.problem
+        return known
+
+    def _closed(self, check: Checker, path: str) -> FileOutcome:
+        """Checks a file that a search brought, if that has not been done before."""
+        hit = self._index.find(path)
+        if hit is not None:
+            self._provider.touched.update(hit.files())
+            return check.finish(hit.outcome)
+        outcome, asked = check.heard(Input(path, False))
+        self._index.put(path, outcome, asked)
+        return check.finish(outcome)
+
     def _outcome(self, job: wire.Check, checked: wire.Checked) -> FileOutcome | None:
         source = self._provider.document(job.path)
         check = _Checker(self._config, self._provider)
         if source is None:
-            outcome = check.check(Input(job.path, not job.filtered))
-            checked.broken = next((part for part in outcome.problems if _unreadable(part.message)), None)
+            if job.filtered:
+                outcome = self._closed(check, job.path)
+            else:
+                outcome = check.check(Input(job.path, True))
+            checked.broken = _broken(outcome)
             if checked.broken is None and check.raw is not None:
                 source = self._provider.load(job.path)
         else:
@@ -278,8 +320,9 @@ def _places(findings: Iterable[Finding]) -> Iterator[tuple[str, Range]]:
             yield finding.raised_at
 
 
-def _unreadable(message: Message) -> bool:
-    return message.key.startswith("source.")
+def _broken(outcome: FileOutcome) -> Problem | None:
+    """Why a file that is not open could not be read, or None."""
+    return next((part for part in outcome.problems if part.message.key.startswith("source.")), None)
 
 
 def use_engine(name: str | None) -> None:

@@ -1,7 +1,8 @@
 """Checking every file of the workspace, one after the other, with progress that the user sees and can stop.
 
 Open documents are checked as such and come first in any case: the files here have the lowest priority, and one
-that is being analysed is interrupted when a document changes.
+that is being analysed is interrupted when a document changes. Files that an earlier check has seen, with all that
+they import, as they are now, are not analysed again (``loopgrad.index``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from loopgrad.lsp import wire
 from loopgrad.lsp.analysis import Analysis
 from loopgrad.lsp.analysis_queue import Priority
 from loopgrad.lsp.diagnostics import Writer
+
+#: So many files are asked for at once: few enough that a document need not wait for the answer.
+TOGETHER = 200
 
 
 @dataclass
@@ -59,8 +63,11 @@ class WorkspaceCheck:
         for path in list(analysis.results.by_path):
             if analysis.documents.by_path(path) is None and path not in modes:
                 analysis.publisher.refresh(analysis.results.drop(path))  # gone since the last time
-        done = 0
-        for path in paths:
+        left = await self._recalled(paths, bar)
+        done = len(paths) - len(left)
+        for path in left:
+            if bar is not None and bar.cancelled:
+                break
             unit = analysis.documents.by_path(path)
             if unit is None:
                 await analysis.check_closed_now(path)
@@ -69,9 +76,21 @@ class WorkspaceCheck:
             done += 1
             if bar is not None:
                 bar.report(done, len(paths))
-                if bar.cancelled:
-                    break
         return {"files": done, "total": len(paths), "cancelled": done < len(paths), **self._counts()}
+
+    async def _recalled(self, paths: list[str], bar: _Bar | None) -> list[str]:
+        """Takes what earlier checks have found, and gives the files that are left to check."""
+        left: list[str] = []
+        for start in range(0, len(paths), TOGETHER):
+            some = paths[start : start + TOGETHER]
+            closed = [path for path in some if self.analysis.documents.by_path(path) is None]
+            known = await self.analysis.recall(closed)
+            left += [path for path in some if path not in known]
+            if bar is not None and known:
+                bar.report(start + len(some) - len(left), len(paths))
+            if bar is not None and bar.cancelled:
+                return left + paths[start + TOGETHER :]
+        return left
 
     def _counts(self) -> dict[str, int]:
         results = self.analysis.results.by_path.values()

@@ -38,6 +38,9 @@ MESSAGES = {
     "usage.stdin-alone": "'-' cannot be used together with --add-ignore",
     "usage.interrupted": "loopgrad: interrupted",
     "usage.no-page": "there is no page for {code} in this installation",
+    "cache.refused": "loopgrad: the cache folder {path} cannot be used: {reason}",
+    "cache.removed": "removed {path}",
+    "cache.none": "there was nothing to remove",
     "config.unreadable": "{path}: the settings cannot be read: {reason}",
     "config.unknown-key": "{path}: [tool.loopgrad] has no setting {setting}",
     "config.unknown-key-suggest": (
@@ -46,6 +49,7 @@ MESSAGES = {
     "config.type": "{path}: the setting {setting} of [tool.loopgrad] must be {expected}",
     "config.severity": "{path}: the severity of {code} is {value}, but must be one of: {choices}",
     "config.code": "{path}: the setting {setting} of [tool.loopgrad]: {problem}",
+    "config.string": "a string",
     "config.strings": "a list of strings",
     "config.table": "a table",
     # The text report

@@ -24,6 +24,22 @@ SKIPPED = frozenset({"venv", "node_modules", "__pycache__", "build", "dist", "si
 STDIN = "-"
 
 
+class RealPaths:
+    """``os.path.realpath`` of many files: their folder's is looked up once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def path(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in ("", os.curdir, os.pardir) or os.path.islink(path) or os.name == "nt":
+            return os.path.realpath(path)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(real, name)
+
+
 @dataclass(frozen=True)
 class Input:
     """A file to check. ``named`` is False for one that a search of a folder brought."""
@@ -39,9 +55,10 @@ def discover(
     inputs: list[Input] = []
     problems: list[Problem] = []
     seen: set[str] = set()
+    real = RealPaths()
 
     def add(path: str, named: bool) -> None:
-        key = path if path == STDIN else os.path.realpath(path)
+        key = path if path == STDIN else real.path(path)
         if key not in seen:
             seen.add(key)
             inputs.append(Input(path, named))
@@ -75,16 +92,26 @@ def _walk(root: str, excluded: Callable[[str], bool], problems: list[Problem]) -
             continue
         visited.add(real)
         try:
-            names = sorted(os.listdir(folder))
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
             problems.append(Problem(folder, 1, Message.of("source.unreadable", reason=reason_of(error))))
             continue
         folders: list[str] = []
-        for name in names:
+        for entry in entries:
+            name = entry.name
             path = name if folder == os.curdir else os.path.join(folder, name)
-            if os.path.isdir(path):
+            if _is(entry.is_dir):
                 if not (name.startswith(".") or name in SKIPPED or excluded(path)):
                     folders.append(path)
-            elif name.endswith(SUFFIXES) and os.path.isfile(path) and not excluded(path):
+            elif name.endswith(SUFFIXES) and _is(entry.is_file) and not excluded(path):
                 yield path
         todo.extend(reversed(folders))
+
+
+def _is(kind: Callable[[], bool]) -> bool:
+    """Whether an entry is a folder, or a file: of a link that leads in circles nothing can be said."""
+    try:
+        return kind()
+    except OSError:
+        return False

@@ -10,16 +10,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from loopgrad.model import Message
+from loopgrad.source.asked import Asked, Stamp, digest, stamp_of
 from loopgrad.source.decode import read_bytes
-from loopgrad.source.discover import STDIN
+from loopgrad.source.discover import STDIN, RealPaths
 from loopgrad.source.errors import SourceError
 from loopgrad.source.file import SourceFile
 
 #: How much text stays in the cache; the trees of that are some hundred megabytes.
 _KEEP_CHARACTERS = 8_000_000
+
+_Provider = TypeVar("_Provider", bound="FileProvider")
 
 _ROOT_MARKS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", ".git"})
 
@@ -50,28 +53,35 @@ class FileProvider:
     def __init__(self, files: Iterable[str] = (), roots: Iterable[str] = ()) -> None:
         self._cwd = os.getcwd()
         self._roots = tuple(roots)
+        self._real = RealPaths()
         self._keys: dict[str, str] = {}
         self._spelling = {self._key(path): path for path in files}
         self._cache: dict[str, SourceFile | SourceError] = {}
+        #: The digest of what was read last, and the file's stamp before that.
+        self._contents: dict[str, tuple[str, Stamp | None]] = {}
         self._overlay: dict[str, SourceFile] = {}
+        #: Files whose text is one that is being tried out (``with_source``).
+        self._tried: frozenset[str] = frozenset()
         self._listings: dict[str, frozenset[str]] = {}
         self._search: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[str, str, int], str | None] = {}
+        self.asked: Asked | None = None
 
     # Reading ---------------------------------------------------------------------------------------
 
     def load(self, path: str) -> SourceFile:
         """A file, parsed or not; raises the SourceError that says why there is none."""
         key = self._key(path)
-        if key in self._overlay:
-            return self._overlay[key]
-        if key not in self._cache:
+        found: SourceFile | SourceError | None = self._overlay.get(key)
+        if found is None:
+            found = self._cache.get(key)
+        if found is None:
             try:
-                if path == STDIN:
-                    raise SourceError(path, 1, Message.of("source.missing"))
-                self._cache[key] = SourceFile.load(path)
+                found = SourceFile.from_bytes(path, self._bytes(path, key))
             except SourceError as error:
-                self._cache[key] = error
-        found = self._cache[key]
+                found = error
+            self._cache[key] = found
+        self._note_text(path, key)
         if isinstance(found, SourceError):
             raise SourceError(path, found.line, found.message)
         return found
@@ -81,7 +91,10 @@ class FileProvider:
         key = self._key(path)
         if wanted is None or key in self._overlay or key in self._cache:
             return self.load(path)
-        data = read_bytes(path)
+        try:
+            data = self._bytes(path, key)
+        finally:
+            self._note_text(path, key)
         if not wanted(data):
             return None
         try:
@@ -89,6 +102,42 @@ class FileProvider:
         except SourceError as error:
             self._cache[key] = error
         return self.load(path)
+
+    def _bytes(self, path: str, key: str) -> bytes:
+        stamp = stamp_of(path)
+        try:
+            if path == STDIN:
+                raise SourceError(path, 1, Message.of("source.missing"))
+            data = read_bytes(path)
+        except SourceError as error:
+            self._contents[key] = ("!" + error.message.key, None)
+            raise
+        self._contents[key] = (digest(data), stamp)
+        return data
+
+    def _note_text(self, path: str, key: str) -> None:
+        if self.asked is None or key in self._tried:
+            return
+        if key in self._overlay:
+            self.asked.note_text(self.absolute(path), _digest_of(self._overlay[key]), None)
+        elif key in self._contents:
+            self.asked.note_text(self.absolute(path), *self._contents[key])
+
+    def content(self, path: str) -> str | None:
+        """The digest of what a check would read, if no file has to be read for it; "" for a text without one."""
+        key = self._key(path)
+        if key in self._overlay:
+            return _digest_of(self._overlay[key]) or ""
+        return self._contents[key][0] if key in self._cache and key in self._contents else None
+
+    def read_content(self, path: str) -> tuple[str, Stamp | None]:
+        """The digest of what is on disk, and the stamp that may stand for it. Nothing is kept."""
+        key = self._key(path)
+        try:
+            self._bytes(path, key)
+        except SourceError:
+            pass
+        return self._contents[key]
 
     def read(self, path: str) -> SourceFile | None:
         try:
@@ -99,12 +148,20 @@ class FileProvider:
         return source
 
     def is_checked(self, path: str) -> bool:
+        answer = self._is_checked(path)
+        if self.asked is not None:
+            self.asked.note_checked(self.absolute(path), answer)
+        return answer
+
+    def _is_checked(self, path: str) -> bool:
         return self._key(path) in self._spelling
 
-    def with_source(self, source: SourceFile) -> FileProvider:
-        other = object.__new__(FileProvider)
+    def with_source(self: _Provider, source: SourceFile) -> _Provider:
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._overlay = {**self._overlay, self._key(source.path): source}
+        key = self._key(source.path)
+        other._overlay = {**self._overlay, key: source}
+        other._tried = self._tried | {key}
         return other
 
     def put(self, source: SourceFile) -> None:
@@ -127,21 +184,31 @@ class FileProvider:
         self._overlay.pop(key, None)
         self._cache.pop(key, None)
         self._listings.pop(os.path.dirname(key), None)
-        self._listings.pop(os.path.dirname(self._absolute(path)), None)
+        self._listings.pop(os.path.dirname(self.absolute(path)), None)
         self._search.clear()
+        self._found.clear()
 
     # Imports ---------------------------------------------------------------------------------------
 
     def resolve(self, module: str, level: int, from_path: str) -> str | None:
-        folder = os.path.dirname(self._absolute(from_path))
-        parts = [part for part in module.split(".") if part]
-        if level > 0:
-            for _ in range(level - 1):
-                folder = os.path.dirname(folder)
-            found = self._below(folder, parts)[0]
-        else:
-            found = self._absolute_import(folder, parts)
-        return None if found is None else self._spell(found, from_path)
+        importer = self.absolute(from_path)
+        found = self.find(os.path.dirname(importer), module, level)
+        if self.asked is not None:
+            self.asked.note_import(importer, module, level, found)
+        return None if found is None else self.spell(found, from_path)
+
+    def find(self, folder: str, module: str, level: int) -> str | None:
+        """The absolute path of the file of an import in a file of ``folder``, or None."""
+        key = (folder, module, level)
+        if key not in self._found:
+            parts = [part for part in module.split(".") if part]
+            if level > 0:
+                for _ in range(level - 1):
+                    folder = os.path.dirname(folder)
+                self._found[key] = self._below(folder, parts)[0]
+            else:
+                self._found[key] = self._absolute_import(folder, parts)
+        return self._found[key]
 
     def _absolute_import(self, folder: str, parts: list[str]) -> str | None:
         if not parts:
@@ -214,15 +281,15 @@ class FileProvider:
 
     # Paths -----------------------------------------------------------------------------------------
 
-    def _absolute(self, path: str) -> str:
+    def absolute(self, path: str) -> str:
         return os.path.normpath(os.path.join(self._cwd, path))
 
     def _key(self, path: str) -> str:
         if path not in self._keys:
-            self._keys[path] = path if path == STDIN else os.path.realpath(os.path.join(self._cwd, path))
+            self._keys[path] = path if path == STDIN else self._real.path(os.path.join(self._cwd, path))
         return self._keys[path]
 
-    def _spell(self, found: str, from_path: str) -> str:
+    def spell(self, found: str, from_path: str) -> str:
         """The path as it was given, else in the way (relative or absolute) that ``from_path`` is."""
         given = self._spelling.get(self._key(found))
         if given is not None:
@@ -233,3 +300,13 @@ class FileProvider:
             return os.path.relpath(found, self._cwd)
         except ValueError:  # another drive
             return found
+
+
+def _digest_of(source: SourceFile) -> str | None:
+    """The digest of the file that a text would make, or None: cells of an open notebook are in no file like this."""
+    if source.notebook is not None:
+        return None
+    try:
+        return digest(source.encode())
+    except SourceError:
+        return None
