@@ -6,12 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from loopgrad.checker import Checker, Outcome, to_fix
 from loopgrad.config import Config, ConfigError
-from loopgrad.index import Index
-from loopgrad.index.opening import Refused, index_of
 from loopgrad.messages import render
 from loopgrad.model import Message, Problem
 from loopgrad.parallel import check_paths
@@ -22,6 +20,9 @@ from loopgrad.report.style import wants_colour
 from loopgrad.source import STDIN, FileProvider, Input, SourceError, SourceFile, discover
 from loopgrad.source.add_ignore import add_ignores
 from loopgrad.source.decode import reason_of
+
+if TYPE_CHECKING:
+    from loopgrad.index import Index
 
 OK, FOUND, FAILED = 0, 1, 2
 
@@ -107,6 +108,8 @@ class CheckCommand:
             return (
                 None  # nothing to keep, or paths of both kinds: then no rule tells how a module's is written
             )
+        from loopgrad.index.opening import Refused, index_of
+
         try:
             return index_of(
                 paths,

@@ -13,12 +13,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
 
 from loopgrad.checker import Checker, FileOutcome, Outcome, merge
-from loopgrad.index import Index
 from loopgrad.model import Message, Problem
 from loopgrad.source import Input
 from loopgrad.source.asked import Asked
+
+if TYPE_CHECKING:
+    from loopgrad.index import Index
 
 #: Below this number of files one process is faster than starting several.
 FEW_FILES = 16
@@ -52,7 +55,7 @@ def check_paths(
             progress(len(outcomes))
     finally:
         if index is not None:
-            index.flush()
+            index.rest()
     return merge(inputs, outcomes)
 
 

@@ -394,7 +394,7 @@ def test_a_folder_that_cannot_be_made_costs_nothing(loopgrad: Any) -> None:
     assert chosen.out == result.out
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="permissions do not bind this user")
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
 def test_a_read_only_folder_is_read(loopgrad: Any, analysed: Any) -> None:
     loopgrad.write("a.py", CARRY)
     loopgrad("check", ".")
@@ -403,10 +403,15 @@ def test_a_read_only_folder_is_read(loopgrad: Any, analysed: Any) -> None:
     try:
         path.chmod(0o400)
         path.parent.chmod(0o500)
+        if os.access(path, os.W_OK):
+            pytest.skip("modes do not bind this user")
         assert loopgrad("check", ".").status == 1
         assert analysed() == []
         loopgrad.write("a.py", CARRY + "y = 2\n")
-        assert loopgrad("check", ".").status == 1
+        for _ in range(2):
+            result = loopgrad("check", ".")
+            assert (result.status, result.err) == (1, "")
+            assert analysed() == ["a.py"]
     finally:
         path.parent.chmod(0o700)
 

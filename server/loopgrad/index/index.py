@@ -98,11 +98,16 @@ class Index:
         """Files may have changed since the last look."""
         self._facts.forget()
 
-    def flush(self) -> None:
-        self._store.flush()
+    def rest(self) -> None:
+        """Writes what has gathered, and tidies up now and then."""
+        self._store.rest(self._exists)
 
     def close(self) -> None:
-        self._store.close(lambda kept: os.path.exists(self._paths.find(kept)))
+        self.rest()
+        self._store.close()
+
+    def _exists(self, kept: str) -> bool:
+        return os.path.exists(self._paths.find(kept))
 
     # -------------------------------------------------------------------------------------------------
 

@@ -127,11 +127,14 @@ class Store:
         self._results, self._facts, self._stamps = [], {}, {}
         self._written = time.monotonic()
 
-    def close(self, exists: Callable[[str], bool]) -> None:
-        """Ends the work. Once a day, what was kept of files that do not exist any more is let go."""
+    def rest(self, exists: Callable[[str], bool]) -> None:
+        """Writes, and once a day lets go what was kept of files that do not exist any more."""
         self.flush()
         if self._wrote:
+            self._wrote = False
             self._try(lambda connection: self._tidy(connection, exists))
+
+    def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -204,8 +207,7 @@ class Store:
             if work == self._open or self._connection is not None:
                 work(self._connection)
         except self._sqlite.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
-                return  # others are at work: without us this time
+            # One that others keep locked for so long is given up as well: each further look would wait again.
             self._writable = False
             if not _only_reading(error):
                 self._give_up("no such" in str(error) or "has no column" in str(error))

@@ -29,8 +29,10 @@ class WorkerIndex:
 
     def set_up(self, setup: Setup, provider: FileProvider, config: Config) -> None:
         """Other folders or settings."""
+        self.rest()
         if setup.roots != self._folders:
-            self.rest()
+            if self._store is not None:
+                self._store.close()
             self._folders, self._store, self._opened = setup.roots, None, False
         self._provider, self._config = provider, config
         self._index = None
@@ -50,8 +52,8 @@ class WorkerIndex:
 
     def rest(self) -> None:
         """Nothing is to be done for a while: what has gathered is written."""
-        if self._store is not None:
-            self._store.flush()
+        if self._index is not None:
+            self._index.rest()
 
     def _get(self) -> Index | None:
         if not self._opened:

@@ -17,6 +17,7 @@ from typing import Any
 
 from loopgrad import checker
 from loopgrad.checker import Checker, FileOutcome
+from loopgrad.index.version import version
 from loopgrad.lsp import wire
 from loopgrad.lsp.worker_cells import cell_edits, line_edits
 from loopgrad.lsp.worker_files import EditorConfig, EditorProvider
@@ -65,6 +66,7 @@ class Jobs:
         """Loads the engine, before there is something to do. libcst waits for the first fix."""
         if not os.environ.get("LOOPGRAD_ENGINE"):
             importlib.import_module("loopgrad.rules.run")
+            version()  # of the files that are loaded now: an update may replace them while the worker runs
 
     # What changes between jobs ---------------------------------------------------------------------
 
