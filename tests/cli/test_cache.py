@@ -359,6 +359,16 @@ def test_the_folder_says_what_it_is(loopgrad: Any) -> None:
     assert database(loopgrad.folder).name == "workspace.sqlite3"
 
 
+def test_without_a_project_the_folder_is_in_the_working_folder(loopgrad: Any, monkeypatch: Any) -> None:
+    loopgrad.write("elsewhere/a.py", CARRY)
+    loopgrad.write("here/b.py", CARRY)
+    monkeypatch.chdir(loopgrad.folder / "here")
+    first = loopgrad("check", "../elsewhere/a.py")
+    assert database(loopgrad.folder / "here").exists()
+    assert not (loopgrad.folder / "elsewhere" / FOLDER).exists()
+    assert loopgrad("check", "../elsewhere/a.py") == first
+
+
 def test_the_folder_can_be_another_one(loopgrad: Any, analysed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     loopgrad.write("a.py", CARRY)
     loopgrad.write("pyproject.toml", '[tool.loopgrad]\ncache-dir = "by-setting"\n')

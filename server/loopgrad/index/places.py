@@ -50,24 +50,19 @@ class Place:
 
 
 def workspace_of(paths: Iterable[str]) -> str:
-    """The folder that the checked paths belong to: the nearest one above all of them that looks like a project's.
-
-    Where none does, it is the working folder if they are in it, else the folder that they have in common.
-    """
+    """The nearest folder above all of the checked paths that looks like a project's, else the working folder."""
     here = os.getcwd()
     wanted = [os.path.abspath(path) for path in paths if path != STDIN] or [here]
     try:
-        common = os.path.commonpath(
+        folder = os.path.commonpath(
             [path if os.path.isdir(path) else os.path.dirname(path) for path in wanted]
         )
     except ValueError:  # several drives
         return here
-    folder = common
     while not any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS):
         parent = os.path.dirname(folder)
         if parent == folder:
-            inside = common == here or common.startswith(here.rstrip(os.sep) + os.sep)
-            return here if inside or common == folder else common
+            return here
         folder = parent
     return folder
 
