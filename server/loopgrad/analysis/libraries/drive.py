@@ -90,8 +90,14 @@ def fitting(fn: Any, args: list) -> list:
 
 
 def call(rt: Any, fn: Any, args: list, site: Site, kwargs: dict[str, Any] | None = None) -> Any:
-    """Call a function of the user's with what it takes of these arguments."""
-    return rt.shared.calls.call(rt, fn, fitting(fn, args), kwargs or {}, inside(rt, site))
+    """Call a function of the user's with what it takes of these arguments, and unknowns for what else it wants."""
+    given = fitting(fn, args)
+    func, bound = (fn.func, 1) if type(fn) is Bound else (fn, 0)
+    if type(func) is Func:
+        named = kwargs or {}
+        needed = func.code.params[bound + len(given) : len(func.code.params) - len(func.defaults)]
+        given = [*given, *(rt.fresh(site) for name in needed if name not in named)]
+    return rt.shared.calls.call(rt, fn, given, kwargs or {}, inside(rt, site))
 
 
 def own(obj: Any, name: str) -> Any:

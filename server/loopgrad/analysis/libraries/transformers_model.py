@@ -6,7 +6,7 @@ from typing import Any
 
 from ..semantics.calls import arg
 from ..torch_model import nn, optim
-from ..values import Class, LDict, Obj, Sym
+from ..values import Bound, Class, Func, LDict, Obj, Sym
 from ..where import Site
 from . import drive
 from .accelerate_model import ACCELERATOR
@@ -17,7 +17,9 @@ NAMES_OF_INIT = ("model", "args", "data_collator", "train_dataset", "eval_datase
 def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     trainer = args[0]
     for k, name in enumerate(NAMES_OF_INIT):
-        rt.put(trainer.attrs, name, arg(args, kwargs, k + 1, name))
+        value = arg(args, kwargs, k + 1, name)
+        if value is not None:  # what was not given is made by the trainer
+            rt.put(trainer.attrs, name, value)
     accelerator = Obj(ACCELERATOR)
     rt.put(trainer.attrs, "accelerator", accelerator)
     given = kwargs.get("optimizers")
@@ -25,16 +27,23 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     rt.put(trainer.attrs, "optimizer", optimizer)
 
 
+def _inputs(rt: Any, model: Any, inputs: Any, site: Site) -> dict[str, Any]:
+    """``**inputs``: of a batch that is not known, what the model's forward takes."""
+    if type(inputs) is LDict:
+        return {name: value for name, value in inputs.items() if type(name) is str}
+    forward = drive.own(model, "forward")
+    func = forward.func if type(forward) is Bound else None
+    names = func.code.params[1:] if type(func) is Func else []
+    return {name: rt.fresh(site) for name in names}
+
+
 def _compute_loss(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     """The loss that a model's outputs bring along."""
-    trainer, model, inputs = args[0], args[1], args[2]
-    named = {k: v for k, v in inputs.items() if type(k) is str} if type(inputs) is LDict else {}
+    model, inputs = args[1], args[2]
+    named = _inputs(rt, model, inputs, site)
     outputs = rt.shared.calls.call(rt, model, [] if named else [inputs], named, site)
     loss = outputs.get("loss") if type(outputs) is LDict else rt.shared.objects.get(rt, outputs, "loss", site)
-    if arg(args, kwargs, 3, "return_outputs") is True:
-        return (loss, outputs)
-    del trainer
-    return loss
+    return (loss, outputs) if arg(args, kwargs, 3, "return_outputs") is True else loss
 
 
 def _training_step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
@@ -48,7 +57,7 @@ def _training_step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 def _train(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     trainer = args[0]
-    model = trainer.attrs.get("model")
+    model = rt.shared.objects.get(rt, trainer, "model", site)
     loader = drive.own(trainer, "get_train_dataloader")
     data = drive.call(rt, loader, [], site) if loader is not None else None
     optimizer = trainer.attrs.get("optimizer")
@@ -79,7 +88,11 @@ def _train(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 def _drive(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     """A trainer that nobody in reach starts."""
-    args[0].attrs.setdefault("model", Sym(("trainer", "model")))
+    model = Sym(("trainer", "model"))
+    model.params = nn.parameter(rt, None, "model")
+    model.params.guess = 1
+    model.params.where = rt.where
+    args[0].attrs.setdefault("model", model)
     _train(rt, site, args, kwargs)
 
 
