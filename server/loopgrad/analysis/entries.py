@@ -146,11 +146,10 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
     func = target.func if type(target) is Bound else target
     if type(func) is not Func:
         return
-    if type(target) is Bound and entry.func in STEPS:
-        drive = target.self.cls.find("__drive__")
-        if drive is not MISSING:
-            rt.shared.calls.call(rt, Bound(drive, target.self), [], {}, site)
-            return
+    if type(target) is Bound and type(target.self) is Obj and driven(target.self.cls, entry.func):
+        if first_of(rt, target.self.cls, entry):
+            rt.shared.calls.call(rt, Bound(target.self.cls.find("__drive__"), target.self), [], {}, site)
+        return
     body = func.code.node
     if entry.step is None:
         entry.step = _is_step(body)
@@ -160,6 +159,22 @@ def run_entry(rt: Runtime, entry: Entry) -> None:
             again(rt, made, site, False)  # a function that makes the step
         return
     again(rt, target, site, entry.without_none)
+
+
+def driven(cls: Class, name: str) -> bool:
+    """Whether a framework calls this method of a class, in a loop and a grad mode of its own."""
+    names = cls.find("__driven__")
+    return names is not MISSING and name in names
+
+
+def first_of(rt: Runtime, cls: Class, entry: Entry) -> bool:
+    """Whether the framework's loop is to be run for this entry: for the first of a class that ran in none so far."""
+    chosen = rt.shared.driven
+    if cls.name not in chosen:
+        methods = [cls.ns.get(name) for name in cls.find("__driven__")]
+        ran = any(type(each) is Func and id(each.code.node) in rt.shared.ran for each in methods)
+        chosen[cls.name] = None if ran else entry
+    return chosen[cls.name] is entry
 
 
 def _is_step(body: ast.AST) -> bool:

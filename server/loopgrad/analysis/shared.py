@@ -90,6 +90,8 @@ class Shared:
         #: Parameters by (function, name): whether the function plainly uses them as a module.
         self.used_as_module: dict[tuple[int, str], bool] = {}
         self.tensor_attrs: dict[Any, Any] = {}
+        #: Classes whose methods a framework calls: the entry point that runs its loop, None where that ran already.
+        self.driven: dict[str, Any] = {}
         #: The places from which a framework calls, by the place that started it.
         self.inside: dict[Any, Any] = {}
         #: The notebook cell of a line, where the file is a notebook.

@@ -8,7 +8,7 @@ from ..semantics.calls import arg
 from ..tape import Tensor
 from ..torch_model import nn
 from ..torch_model.optim import held
-from ..values import Class, LDict, LList, Native, Obj, Sym
+from ..values import Class, ClassMethod, Func, LDict, LList, Native, Obj, Sym
 from ..where import Site
 from . import drive
 from .accelerate_model import FABRIC
@@ -43,6 +43,15 @@ def _untoggle(rt: Any, site: Site, args: list, kwargs: dict) -> None:
         nn.set_requires(rt, t, True, site)
 
 
+def _load(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``Model.load_from_checkpoint(path, …)``: a module that is made with what its checkpoint holds."""
+    cls = args[0]
+    init = cls.find("__init__")
+    names = init.code.params[1 : len(init.code.params) - len(init.defaults)] if type(init) is Func else []
+    given = {name: kwargs[name] for name in names if name in kwargs}
+    return rt.shared.calls.call(rt, cls, [], {name: given.get(name, rt.fresh(site)) for name in names}, site)
+
+
 def _drive(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     """A module that no trainer in reach fits."""
     fit(rt, site, Obj(TRAINER), args[0], None, None, None)
@@ -74,6 +83,7 @@ MODULE.ns["optimizer_zero_grad"] = Native(
     lambda rt, site, args, kwargs: drive.zero_grad(rt, arg(args, kwargs, 3, "optimizer"), site),
 )
 MODULE.ns["backward"] = Native("backward", _manual_backward)
+MODULE.ns["load_from_checkpoint"] = ClassMethod(Native("load_from_checkpoint", _load))
 HOOKS = (
     "on_fit_start on_fit_end on_train_start on_train_end on_train_epoch_start on_train_epoch_end on_train_batch_start "
     "on_train_batch_end on_validation_start on_validation_end on_validation_epoch_start on_validation_epoch_end "
@@ -82,6 +92,11 @@ HOOKS = (
     "on_load_checkpoint on_test_start on_test_end on_test_epoch_start on_test_epoch_end on_test_batch_start "
     "on_test_batch_end on_predict_start on_predict_end on_predict_epoch_start on_predict_epoch_end"
 )
+EVALUATES = (
+    "training_step validation_step test_step predict_step training_epoch_end validation_epoch_end test_epoch_end "
+    "configure_optimizers train_dataloader val_dataloader test_dataloader"
+)
+MODULE.ns["__driven__"] = frozenset(f"{HOOKS} {EVALUATES}".split())
 for _name in HOOKS.split():
     MODULE.ns[_name] = Native(_name, lambda rt, site, args, kwargs: None)
 
@@ -303,7 +318,7 @@ def evaluate(
 
     def one(index: int, batch: Any) -> None:
         tell(f"on_{stage}_batch_start", batch, index)
-        outputs = drive.hook(rt, module, f"{stage}_step", [batch, index, 0], site)
+        outputs = drive.hook(rt, module, f"{stage}_step", [batch, index], site)
         tell(f"on_{stage}_batch_end", outputs, batch, index)
 
     with drive.alive(rt, site, trainer=trainer, module=module), drive.evaluating(rt, site, module):

@@ -108,4 +108,5 @@ TRAINER: Class = drive.model(
     quiet="log save_model save_state evaluate predict add_callback remove_callback push_to_hub is_world_process_zero "
     "log_metrics save_metrics",
 )
+TRAINER.ns["__driven__"] = frozenset({"training_step", "compute_loss"})
 NAMES: dict[str, Any] = {"Trainer": TRAINER, "Seq2SeqTrainer": TRAINER}
