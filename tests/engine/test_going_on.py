@@ -63,6 +63,19 @@ FAILING = {
     + """
         main(1)
         """,
+    "the making of what has the training method": """
+        class Trainer:
+            def __init__(self, settings):
+                self.rate = {}["rate"]
+                self.net = nn.Linear(3, 3)
+                self.optimizer = torch.optim.SGD(self.net.parameters(), lr=self.rate)
+
+            def train(self):
+                net, optimizer = self.net, self.optimizer
+        """
+    + textwrap.indent(CARRY.format(batches="range(5)"), " " * 12)
+    + """
+        """,
     "a check of the settings": """
         known = {}
         net = nn.Linear(3, 3)

@@ -10,7 +10,6 @@ from .definitions import Definitions
 from .lower.nodes import walk
 from .runtime import Frame, Runtime
 from .semantics.modules import execute
-from .signals import Raised
 from .torch_model import nn
 from .values import (
     MISSING,
@@ -232,7 +231,7 @@ def define_only(rt: Runtime, record: Any, module: UserModule, name: str) -> None
 
 
 def method_of(rt: Runtime, cls: Class, entry: Entry, site: Site) -> Any:
-    """The method of an instance made with unknown arguments, or None where making one fails."""
+    """The method of an instance made with unknown arguments."""
     assert entry.func is not None
     found = cls.find(entry.func)
     if type(found) is StaticMethod:
@@ -248,10 +247,7 @@ def method_of(rt: Runtime, cls: Class, entry: Entry, site: Site) -> Any:
         made = cls.build(rt, cls, [], {}, site)
         obj = made if type(made) is Obj else obj
     if type(init) is Func:
-        try:
-            rt.shared.calls.function(rt, init, [obj, *unknown_arguments(rt, init, 1)], {}, site)
-        except Raised:
-            return None
+        rt.shared.calls.function(rt, init, [obj, *unknown_arguments(rt, init, 1)], {}, site)
     return Bound(found, obj)
 
 
