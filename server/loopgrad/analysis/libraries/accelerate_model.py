@@ -70,5 +70,22 @@ def _loaders(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 
 FABRIC.ns["setup_dataloaders"] = Native("setup_dataloaders", _loaders)
-NAMES: dict[str, Any] = {"Accelerator": ACCELERATOR}
+
+
+def _executable(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``@find_executable_batch_size``: calls the function with a batch size of its own before what it is given."""
+    if not args:
+        return Native("find_executable_batch_size", lambda rt_, s, a, k: _executable(rt_, s, a, {}))
+    function = args[0]
+
+    def run(rt_: Any, s: Site, a: list, k: dict) -> Any:
+        return rt_.shared.calls.call(rt_, function, [rt_.fresh(s, "number"), *a], k, s)
+
+    return Native("find_executable_batch_size", run)
+
+
+NAMES: dict[str, Any] = {
+    "Accelerator": ACCELERATOR,
+    "find_executable_batch_size": Native("find_executable_batch_size", _executable),
+}
 __all__ = ["ACCELERATOR", "FABRIC", "NAMES"]

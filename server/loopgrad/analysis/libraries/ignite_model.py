@@ -138,7 +138,30 @@ def _evaluator(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return engine
 
 
+def _parallel_run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``parallel.run(training, config, …)`` calls ``training(local_rank, config, …)``."""
+    return drive.call(rt, args[1], [rt.fresh(site, "number"), *args[2:]], site, kwargs)
+
+
+PARALLEL = drive.model(
+    "Parallel",
+    {
+        "__enter__": lambda rt, site, args, kwargs: args[0],
+        "__exit__": lambda rt, site, args, kwargs: None,
+        "run": _parallel_run,
+    },
+)
+
+
+def _first(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    """``idist.auto_model(model)``: a wrapped module is called as before."""
+    return args[0] if args else rt.fresh(site)
+
+
 NAMES: dict[str, Any] = {
+    "Parallel": PARALLEL,
+    "auto_model": Native("auto_model", _first),
+    "auto_optim": Native("auto_optim", _first),
     "Engine": ENGINE,
     "DeterministicEngine": ENGINE,
     "Events": EVENTS,
