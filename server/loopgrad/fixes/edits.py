@@ -21,46 +21,28 @@ A ``Step`` names one of these operations. ``range`` is where, in the original te
 ``suppress``        put ``# loopgrad: ignore[text]`` on the line
 =================== ====================================================================================
 
-All steps of a fix speak of the original text. Operations on expressions are done first, all at once, then
-those on statements: so a statement can be moved and have something inside it changed, in one fix. An
-operation that does not fit raises ``EditError``, as does a result that is not valid Python or no change.
+All steps of a fix speak of the original text: a statement can be moved and have something inside it changed, in
+one fix. Each is done on the libcst tree of the smallest statement that holds it: first those on expressions, then,
+on what these made of the statements, those on statements. libcst is loaded with the first fix that is asked for.
+An operation that does not fit raises ``EditError``, as does a statement that libcst cannot read, a result that is
+not valid Python, or no change.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
-from loopgrad.model import Edit, Range, Step
+from loopgrad.model import Edit, Step
 
-from . import expressions, statements
-from .imports import with_torch
-from .locate import parses
-from .text import Document, Draft, EditError, Splice, apply, as_edits, document, shifted
+from .text import Document, EditError, Splice, apply, as_edits, document, merged, spliced
 
-Operation = Callable[[Document, Step], list[Splice]]
-
-EXPRESSIONS: dict[str, Operation] = {
-    "append": lambda doc, step: expressions.append(doc, step.range, step.text),
-    "replace": lambda doc, step: expressions.replace(doc, step.range, step.text),
-    "assign": lambda doc, step: expressions.assign(doc, step.range),
-    "strip_call": lambda doc, step: expressions.strip_call(doc, step.range),
-    "delete_argument": lambda doc, step: expressions.delete_argument(doc, step.range, step.other),
-}
-
-STATEMENTS: dict[str, Operation] = {
-    "insert_before": lambda doc, step: statements.insert_before(doc, step.range, step.text),
-    "insert_after": lambda doc, step: statements.insert_after(doc, step.range, step.text),
-    "prepend_body": lambda doc, step: statements.prepend_body(doc, step.range, step.text),
-    "append_body": lambda doc, step: statements.append_body(doc, step.range, step.text),
-    "wrap": lambda doc, step: statements.wrap(doc, step.range, step.other, step.text),
-    "decorate": lambda doc, step: statements.decorate(doc, step.range, step.text),
-    "delete": lambda doc, step: statements.delete(doc, step.range),
-    "move_before": lambda doc, step: statements.move(doc, step.range, step.other, "before"),
-    "move_after": lambda doc, step: statements.move(doc, step.range, step.other, "after"),
-    "move_into_body": lambda doc, step: statements.move(doc, step.range, step.other, "into"),
-    "suppress": lambda doc, step: statements.suppress(doc, step.range, step.text),
-}
+EXPRESSIONS = frozenset({"append", "replace", "assign", "strip_call", "delete_argument"})
+STATEMENTS = frozenset(
+    {"insert_before", "insert_after", "prepend_body", "append_body", "wrap", "decorate", "delete"}
+    | {"move_before", "move_after", "move_into_body"}
+)
 
 
 def edits_of(steps: Iterable[Step], text_of: Callable[[str], str]) -> tuple[Edit, ...]:
@@ -78,24 +60,36 @@ def edits_of(steps: Iterable[Step], text_of: Callable[[str], str]) -> tuple[Edit
 
 def file_edits(path: str, text: str, steps: Sequence[Step]) -> tuple[Edit, ...]:
     """The edits of one file: minimal, in order, not overlapping, and valid Python once applied."""
-    unknown = [step.op for step in steps if step.op not in EXPRESSIONS and step.op not in STATEMENTS]
+    unknown = [step.op for step in steps if step.op not in EXPRESSIONS | STATEMENTS | {"suppress"}]
     if unknown:
         raise EditError(f"no such operation: {unknown[0]}")
     doc = document(text)
-    draft = Draft(doc)
-    done = _round(draft, doc, [step for step in steps if step.op in EXPRESSIONS], EXPRESSIONS)
-    later = [step for step in steps if step.op in STATEMENTS]
-    if later:
-        _refuse_crossing(later)
-        current = document(draft.text)
-        moved = [_carried(step, doc, current, done) for step in later]
-        _round(draft, current, moved, STATEMENTS)
-    edits = as_edits(path, doc, draft.splices())
-    if not edits:
+    splices = merged(_splices(doc, steps))
+    if not splices:
         raise EditError("the fix changes nothing")
-    if not parses(draft.text):
-        raise EditError("the fix would not be valid Python")
-    return edits
+    try:
+        ast.parse(spliced(doc.text, splices))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise EditError("the fix would not be valid Python") from error
+    return as_edits(path, doc, splices)
+
+
+def _splices(doc: Document, steps: Sequence[Step]) -> list[Splice]:
+    # libcst is loaded here and not before: a check without fixes has no use for it.
+    from . import comments, expressions, rebuild, statements
+    from .imports import with_torch
+
+    _refuse_crossing(steps)
+    said: list[Step] = []
+    for step in with_torch(doc, steps):
+        goes = expressions.strips_all(doc, step) if step.op == "strip_call" else None
+        said.append(Step("delete", step.path, doc.range(goes.start, goes.end)) if goes else step)
+    done = expressions.splices_of(doc, [step for step in said if step.op in EXPRESSIONS])
+    for step in steps:
+        if step.op == "suppress":
+            done += comments.suppress(doc, step.range, step.text)
+    plans = statements.plans_of(doc, [step for step in said if step.op in STATEMENTS])
+    return rebuild.carried_out(doc, plans, done)
 
 
 def _refuse_crossing(steps: Sequence[Step]) -> None:
@@ -108,27 +102,6 @@ def _refuse_crossing(steps: Sequence[Step]) -> None:
     extents.sort()
     if any(right[0] < left[1] for left, right in pairwise(extents)):
         raise EditError("steps that take the same statement")
-
-
-def _round(
-    draft: Draft, doc: Document, steps: Sequence[Step], operations: dict[str, Operation]
-) -> list[Splice]:
-    splices: list[Splice] = []
-    for step in steps:
-        text, imported = with_torch(doc, step.range, step.text)
-        said = Step(step.op, step.path, step.range, text, step.other)
-        splices += [*imported, *operations[step.op](doc, said)]
-    return draft.apply(splices)
-
-
-def _carried(step: Step, old: Document, new: Document, done: Sequence[Splice]) -> Step:
-    """The step with its ranges as they are after the first round."""
-
-    def carry(range_: Range) -> Range:
-        start, end = old.span(range_)
-        return new.range(shifted(done, start, after=False), shifted(done, end, after=True))
-
-    return Step(step.op, step.path, carry(step.range), step.text, step.other and carry(step.other))
 
 
 __all__ = ["EXPRESSIONS", "STATEMENTS", "EditError", "apply", "edits_of", "file_edits"]

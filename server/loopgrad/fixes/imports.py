@@ -10,28 +10,40 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from loopgrad.model import Range
+from loopgrad.model import Step
 
 from .locate import Function, Statement, statement_holding
-from .statements import put_after, put_before
-from .text import Document, Splice
+from .text import Document
 
 _TORCH = re.compile(r"(?<![\w.])torch(?:\.[^\W\d]\w*)*")
 _SCOPES = (*Function, ast.ClassDef, ast.Lambda)
 
 
-def with_torch(doc: Document, range_: Range, text: str) -> tuple[str, list[Splice]]:
-    """A fix's text in the words of the file, and what has to be imported for it."""
-    if not _TORCH.search(text):
-        return text, []
-    place = statement_holding(doc, *doc.span(range_))
+def with_torch(doc: Document, steps: Iterable[Step]) -> list[Step]:
+    """The steps in the words of the file, behind one that imports ``torch`` for each place that lacks it."""
+    imports: list[Step] = []
+    said: list[Step] = []
+    for step in steps:
+        text = step.text
+        if _TORCH.search(text):
+            place = statement_holding(doc, *doc.span(step.range))
+            text, is_missing = _in_words_of(doc, place, text)
+            if is_missing:
+                imports.append(_import_torch(doc, place, step.path))
+        said.append(replace(step, text=text))
+    return [*dict.fromkeys(imports), *said]
+
+
+def _in_words_of(doc: Document, place: Statement, text: str) -> tuple[str, bool]:
+    """A text in the words that the place has, and whether it has none for what the text says."""
     known = bindings(doc.tree.body)
-    for outer in place.chain:
-        if isinstance(outer, Function):
-            known.update(bindings(outer.body))
+    for outer in place.outers:
+        if isinstance(outer.node, Function):
+            known.update(bindings(outer.node.body))
     if "torch" in known:
-        return text, []
+        return text, False
     names = {meaning: name for name, meaning in reversed(known.items()) if meaning.split(".")[0] == "torch"}
     missing = False
 
@@ -45,8 +57,7 @@ def with_torch(doc: Document, range_: Range, text: str) -> tuple[str, list[Splic
         missing = True
         return match.group()
 
-    text = _TORCH.sub(rename, text)
-    return text, _import_torch(doc, place) if missing else []
+    return _TORCH.sub(rename, text), missing
 
 
 def bindings(body: Iterable[ast.stmt]) -> dict[str, str]:
@@ -77,26 +88,13 @@ def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
             yield from _own(ast.iter_child_nodes(node))
 
 
-def _import_torch(doc: Document, place: Statement) -> list[Splice]:
+def _import_torch(doc: Document, place: Statement, path: str) -> Step:
     """``import torch`` behind the last import above the place, else behind the docstring, else on top."""
     body = doc.tree.body
-    top = place.chain[1] if len(place.chain) > 1 else place.node
-    above = body[: next(index for index, node in enumerate(body) if node is top)]
-    imports = [i for i, node in enumerate(above) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    first = body[0]
-    chain = (doc.tree,)
-    if imports:
-        splices = put_after(Statement(doc, body[imports[-1]], chain, body, imports[-1]), "import torch")
-    elif _is_text(first) and above:
-        splices = put_after(Statement(doc, first, chain, body, 0), "import torch")
-    else:
-        splices = put_before(Statement(doc, first, chain, body, 0), "import torch")
-    return [Splice(s.start, s.end, s.text, rank=-2, once=True) for s in splices]
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+    top = next((each for each in place.outers if each.outer is None), place)
+    above = body[: top.index]
+    imports = [each for each in above if isinstance(each, (ast.Import, ast.ImportFrom))]
+    documented = bool(above) and ast.get_docstring(doc.tree, clean=False) is not None
+    anchor = imports[-1] if imports else body[0]
+    op = "insert_after" if imports or documented else "insert_before"
+    return Step(op, path, doc.range(*doc.node_span(anchor)), "import torch")

@@ -5,8 +5,7 @@ counts both from 1 and columns in characters; an edit wants an offset into the t
 into another. A byte order mark belongs to no line: it is set aside on the way in and put back on the way out.
 Lines end where Python says they do (``\\n``, ``\\r\\n``, ``\\r``), not where ``str.splitlines`` does.
 
-A ``Splice`` replaces a stretch of text. A ``Draft`` applies several rounds of splices and still knows what
-all of them together do to the original, so that what comes out are edits of the original.
+A ``Splice`` replaces a stretch of text.
 """
 
 from __future__ import annotations
@@ -32,30 +31,20 @@ class EditError(Exception):
 
 @dataclass(frozen=True)
 class Splice:
-    """Put ``text`` in the place of ``[start, end)``.
-
-    ``rank`` orders insertions at one offset, lower first. A splice that is ``once`` may be asked for by
-    several steps (opening up one-line suite, say) and is done a single time.
-    """
+    """Put ``text`` in the place of ``[start, end)``."""
 
     start: int
     end: int
     text: str
-    rank: int = 0
-    once: bool = False
 
 
 def merged(splices: Iterable[Splice]) -> list[Splice]:
     """The splices in the order of the text; those that would write over each other are refused."""
-    unique: list[Splice] = []
-    for splice in splices:
-        if not (splice.once and splice in unique):
-            unique.append(splice)
-    unique.sort(key=lambda splice: (splice.start, splice.end, splice.rank))
-    for left, right in pairwise(unique):
+    ordered = sorted(splices, key=lambda splice: (splice.start, splice.end))
+    for left, right in pairwise(ordered):
         if right.start < left.end or (left.start == right.start and left.end > left.start):
             raise EditError("edits overlap")
-    return unique
+    return ordered
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
@@ -117,6 +106,14 @@ class Document:
             if line > node.lineno and alone and inner.startswith(outer) and len(inner) > len(outer):
                 return inner[len(outer) :]
         return "    "
+
+    @cached_property
+    def unused(self) -> str:
+        """The start of names that the file does not have, for what stands in for its code."""
+        name = "_loopgrad_"
+        while name in self.text:
+            name += "_"
+        return name
 
     # -- lines and offsets
 
@@ -190,80 +187,6 @@ class Document:
 def document(text: str) -> Document:
     """The document of a text; a few are kept, since one finding's fixes all start from the same text."""
     return Document(text)
-
-
-class Draft:
-    """A text under change that remembers which of its characters are the original's."""
-
-    def __init__(self, doc: Document) -> None:
-        self.doc = doc
-        self.text = doc.text
-        self._pieces: list[tuple[int, int] | str] = [(0, len(doc.text))]
-
-    def apply(self, splices: Iterable[Splice]) -> list[Splice]:
-        """Apply splices of the current text; returns them merged, for mapping positions."""
-        ordered = merged(splices)
-        pieces = self._pieces[::-1]
-        done: list[tuple[int, int] | str] = []
-
-        def advance(count: int, keep: bool) -> None:
-            while count:
-                piece = pieces.pop()
-                length = len(piece) if isinstance(piece, str) else piece[1] - piece[0]
-                taken = min(length, count)
-                if isinstance(piece, str):
-                    head: tuple[int, int] | str = piece[:taken]
-                    rest: tuple[int, int] | str = piece[taken:]
-                else:
-                    head, rest = (piece[0], piece[0] + taken), (piece[0] + taken, piece[1])
-                if taken < length:
-                    pieces.append(rest)
-                if keep:
-                    done.append(head)
-                count -= taken
-
-        position = 0
-        for splice in ordered:
-            advance(splice.start - position, True)
-            done.append(splice.text)
-            advance(splice.end - splice.start, False)
-            position = splice.end
-        self.text = spliced(self.text, ordered)
-        self._pieces = done + pieces[::-1]
-        return ordered
-
-    def splices(self) -> list[Splice]:
-        """What was done to the original altogether, each splice as small as it can be."""
-        found: list[Splice] = []
-        position = 0
-        pending = ""
-        for piece in [*self._pieces, (len(self.doc.text), len(self.doc.text))]:
-            if isinstance(piece, str):
-                pending += piece
-                continue
-            start, end = piece
-            if pending or start > position:
-                found += _trimmed(self.doc.text, Splice(position, start, pending))
-            pending, position = "", end
-        return found
-
-
-def _trimmed(text: str, splice: Splice) -> list[Splice]:
-    """The splice without what it would replace by the same; none if nothing is left."""
-    start, end, new = splice.start, splice.end, splice.text
-    while start < end and new and text[start] == new[0]:
-        start, new = start + 1, new[1:]
-    halved = text[start - 1 : start] == "\r" and "\n" in (text[start : start + 1], new[:1])
-    if halved and start > splice.start:
-        start, new = start - 1, "\r" + new
-    while start < end and new and text[end - 1] == new[-1]:
-        if text[end - 1] == "\n" and text[end - 2 : end - 1] == "\r":
-            if end - 2 < start or not new.endswith("\r\n"):
-                break
-            end, new = end - 2, new[:-2]
-        else:
-            end, new = end - 1, new[:-1]
-    return [Splice(start, end, new)] if new or end > start else []
 
 
 def as_edits(path: str, doc: Document, splices: Iterable[Splice]) -> tuple[Edit, ...]:
