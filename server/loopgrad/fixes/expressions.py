@@ -275,7 +275,7 @@ def _changed(place: Statement, holes: Sequence[Hole], targets: Sequence[cst.Base
             module = filled(snippet.module, holes, parentheses)
             for target in targets:
                 module = cst.ensure_type(module.visit(_Assign(parentheses.within(target))), cst.Module)
-            return module, parentheses.count, ast.dump(ast.parse(module.code))
+            return module, parentheses.count, _meaning(module.code)
         except (cst.CSTValidationError, SyntaxError, ValueError) as error:
             raise EditError("the new expression does not fit") from error
 
@@ -294,6 +294,15 @@ def _changed(place: Statement, holes: Sequence[Hole], targets: Sequence[cst.Base
             module, count, _ = without
         number += 1
     return snippet.splices(module)
+
+
+def _meaning(code: str) -> str:
+    """The syntax tree, without what an f-string like ``f"{x=}"`` says of the source."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            node.values = [value for value in node.values if not isinstance(value, ast.Constant)]
+    return ast.dump(tree)
 
 
 class _Assign(cst.CSTTransformer):

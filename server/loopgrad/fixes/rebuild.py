@@ -68,10 +68,11 @@ class Reading:
                 yield plan.place, node.with_changes(leading_lines=lines)
                 continue
             line = self._statements.lines[node]
-            row = cst.SimpleStatementLine([node.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])  # type: ignore[list-item]
+            small = cast(cst.BaseSmallStatement, node)
+            row = cst.SimpleStatementLine([small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
             if isinstance(line, cst.SimpleStatementLine) and all(self._goes(each) for each in line.body):
                 if node is line.body[-1]:
-                    row = row.with_changes(trailing_whitespace=line.trailing_whitespace)
+                    row = line.with_changes(body=[small], leading_lines=[])
                 if node is line.body[0]:
                     lines = divided(line.leading_lines)[1]
                     row = row.with_changes(leading_lines=lines)
@@ -253,10 +254,10 @@ def _of_line(line: cst.SimpleStatementLine, plans: Sequence[Plan | None]) -> Ite
         body = [line.body[number] for number in group if number in staying]
         row: Row | None = None
         if body:
-            ends_line = body[-1] is line.body[staying[-1]]
-            if not ends_line or staying[-1] + 1 < len(plans):
-                body[-1] = body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            # The comment behind the line stays with the last of it that stays.
+            # How the line ends, a semicolon or a comment, stays with the last of it that stays.
+            ends_line = group[-1] >= staying[-1]
+            semicolon = line.body[-1].semicolon if ends_line else cst.MaybeSentinel.DEFAULT
+            body[-1] = body[-1].with_changes(semicolon=semicolon)
             row = cst.SimpleStatementLine(body)
             if ends_line:
                 row = row.with_changes(trailing_whitespace=line.trailing_whitespace)
