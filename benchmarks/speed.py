@@ -6,14 +6,16 @@ Without files: the cases, one by one and joined into one dense file. Beside the 
 ``libcst.parse_module``, torchfix (its visitors over a tree that libcst parsed) and flake8 with torchfix's TOR
 codes, which run in the interpreter that ``--flake8-python`` names (an environment with flake8 and torchfix; they
 are no dependencies of Loopgrad). Then come how the cost grows with length (the same code 1, 2, 4 and 8 times), the
-peak memory of checking each file in a process of its own, and the start-up of ``loopgrad check`` on an empty file
-beside Python's. Nothing here passes or fails: ratios are printed, to be read.
+peak memory of checking each file in a process of its own, what the edits of a fix cost beside its analysis, and the
+start-up of ``loopgrad check`` on an empty file beside Python's. Nothing here passes or fails: ratios are printed, to
+be read.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import json
 import os
 import resource
@@ -23,10 +25,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import libcst
 
+from loopgrad.fixes import EditError
+from loopgrad.fixes.edits import file_edits
+from loopgrad.fixes.text import document
+from loopgrad.model import Step
 from loopgrad.rules import check
 from loopgrad.source import FileProvider, SourceFile
 
@@ -133,6 +140,28 @@ def measure(name: str, text: str, python: str | None) -> None:
     )
 
 
+def fixing(name: str, texts: dict[str, str]) -> None:
+    """What making the edits of a fix costs beside the analysis that it is checked with, the median of all."""
+    shares, parses = [], []
+    for path, text in texts.items():
+        whole, parse = checked(path, text), cost(partial(ast.parse, text))
+        for finding in check(SourceFile(path, text), FileProvider([path])).findings:
+            for request in finding.requests:
+
+                def edit(steps: tuple[Step, ...] = request.steps, path: str = path, text: str = text) -> None:
+                    document.cache_clear()
+                    with contextlib.suppress(EditError):
+                        file_edits(path, text, steps)
+
+                spent = cost(edit, 3)
+                shares.append(spent / whole)
+                parses.append(spent / parse)
+    print(
+        f"{name:38} {len(shares):6} fixes   edits {statistics.median(shares):.2f} of a check (at most {max(shares):.2f}), "
+        f"{statistics.median(parses):.1f} of ast.parse"
+    )
+
+
 def joined(paths: list[Path]) -> str:
     """The scripts as functions of one file, each called: a file as dense as training code can be."""
     parts = []
@@ -207,6 +236,8 @@ def main() -> None:
     measure("the right cases joined, each called", joined(right), python)
     measure("the faulty cases joined, none called", apart(faulty), python)
     linearity(apart(faulty[:10]))
+    fixing("the fixes of the faulty cases", {str(path): path.read_text(encoding="utf-8") for path in faulty})
+    fixing("those of a third of them, joined", {"joined.py": apart(faulty[::3])})
     startup()
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
+import libcst
 import pytest
 
 from loopgrad.fixes import EditError, apply
@@ -151,3 +156,91 @@ def test_overlapping_edits_are_refused():
 
 def test_a_byte_order_mark_takes_no_column():
     assert apply("\ufeffx = y\n", [Edit("t.py", Range(1, 1, 1, 2), "z")]) == "\ufeffz = y\n"
+
+
+LOADED = """
+import sys
+from loopgrad import fixes
+from loopgrad.cli import main
+from loopgrad.fixes.edits import file_edits
+from loopgrad.model import Range, Step
+
+def is_loaded():
+    return "libcst" in sys.modules
+
+main(["check", sys.argv[1], "--exit-zero"])
+print(is_loaded())
+file_edits("t.py", "x = y", [Step("append", "t.py", Range(1, 5, 1, 6), ".z")])
+print(is_loaded())
+"""
+
+
+def test_libcst_is_loaded_with_the_first_fix(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nx = torch.ones(2)\nx = x.detach()\n")
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED, str(script)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-2:] == ["False", "True"]
+
+
+APPEND = Step("append", "t.py", Range(1, 5, 1, 6), ".z")
+
+
+def test_a_statement_that_libcst_cannot_read_gets_no_fix(monkeypatch):
+    def refuse(text):
+        raise libcst.ParserSyntaxError("new syntax", lines=[text], raw_line=1, raw_column=0)
+
+    monkeypatch.setattr(libcst, "parse_module", refuse)
+    with pytest.raises(EditError, match="libcst cannot read"):
+        file_edits("t.py", "x = y\n", [APPEND])
+
+
+def test_a_statement_that_libcst_loses_something_of_gets_no_fix():
+    # A form feed within the indentation sets the tokenizer's column back, which libcst does not know.
+    text = "if a:\n  \f  x = y\n"
+    with pytest.raises(EditError, match="libcst"):
+        file_edits("t.py", text, [Step("insert_after", "t.py", Range(2, 6, 2, 11), "z = 1")])
+
+
+def test_no_other_statement_has_to_be_read():
+    text = "if a:\n  \f  x = y\nz = w\n"
+    assert done(text, Step("append", "t.py", Range(3, 5, 3, 6), ".z")) == text.replace("w", "w.z")
+    assert done(text, Step("insert_after", "t.py", Range(1, 1, 2, 11), "v = 1")).endswith("y\nv = 1\nz = w\n")
+
+
+def test_a_statement_nested_too_deeply_gets_no_fix():
+    text = f"x = {'a + ' * 600}b\n"
+    with pytest.raises(EditError, match="nested"):
+        file_edits("t.py", text, [Step("append", "t.py", at(text, "b"), ".z")])
+
+
+def test_form_feeds_between_definitions_stay():
+    text = "\fx = a - b\n\f\n\fdef f():\n    pass\n"
+    assert done(text, Step("append", "t.py", Range(1, 6, 1, 11), ".z")) == text.replace("a - b", "(a - b).z")
+    step = Step("insert_after", "t.py", Range(1, 2, 1, 11), "z = 1")
+    assert done(text, step) == text.replace("a - b\n", "a - b\nz = 1\n")
+
+
+def test_letters_next_to_an_expression_make_no_other_name_of_it():
+    text = "return_ = not(a)if[b]else-c\n"
+    steps = [
+        Step("append", "t.py", at(text, "[b]"), ".x"),
+        Step("append", "t.py", at(text, "-c"), ".y"),
+        Step("replace", "t.py", at(text, "a"), "d"),
+    ]
+    assert done(text, *steps) == "return_ = not(d)if([b].x)else(-c).y\n"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="syntax of Python 3.11")
+def test_an_exception_group():
+    text = "try:\n    f()\nexcept* module:  # c\n    pass\n"
+    assert done(text, Step("append", "t.py", at(text, "module"), ".error")) == text.replace(
+        "module", "module.error"
+    )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
+def test_quotes_within_an_f_string():
+    text = "x = f'{a['b'] - c}'\n"
+    assert done(text, Step("append", "t.py", at(text, "a['b'] - c"), ".d")) == "x = f'{(a['b'] - c).d}'\n"

@@ -15,6 +15,9 @@ from .text import Splice
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _TOKEN = re.compile(r"\w+|\r\n|.", re.DOTALL)
 
+#: What differs over more lines, or more words, is replaced as one: matching takes the square of their number.
+MOST = 1000
+
 
 def difference(old: str, new: str) -> list[Splice]:
     """The splices that make ``new`` of ``old``.
@@ -48,5 +51,17 @@ def _tokens_between(old: str, new: str, offset: int) -> Iterator[Splice]:
 
 def _matched(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[bool, slice, slice]]:
     """The stretches of both that are the same, and those between."""
-    for op, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        yield op == "equal", slice(i1, i2), slice(j1, j2)
+    start, most = 0, min(len(before), len(after))
+    while start < most and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < most - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    yield True, slice(0, start), slice(0, start)
+    left, right = before[start : len(before) - end], after[start : len(after) - end]
+    if min(len(left), len(right)) > MOST:
+        yield False, slice(start, len(before) - end), slice(start, len(after) - end)
+    else:
+        for op, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+            yield op == "equal", slice(start + i1, start + i2), slice(start + j1, start + j2)
+    yield True, slice(len(before) - end, len(before)), slice(len(after) - end, len(after))

@@ -64,13 +64,15 @@ def file_edits(path: str, text: str, steps: Sequence[Step]) -> tuple[Edit, ...]:
     if unknown:
         raise EditError(f"no such operation: {unknown[0]}")
     doc = document(text)
-    splices = merged(_splices(doc, steps))
+    try:
+        splices = merged(_splices(doc, steps))
+        ast.parse(spliced(doc.text, splices))
+    except (SyntaxError, ValueError) as error:
+        raise EditError("the fix would not be valid Python") from error
+    except (RecursionError, MemoryError) as error:
+        raise EditError("a statement too deeply nested") from error
     if not splices:
         raise EditError("the fix changes nothing")
-    try:
-        ast.parse(spliced(doc.text, splices))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise EditError("the fix would not be valid Python") from error
     return as_edits(path, doc, splices)
 
 

@@ -116,7 +116,7 @@ def read(text: str, indent: str = "") -> cst.BaseExpression:
             node = cst.ensure_type(line.body[0], cst.Expr).value
         else:
             node = cst.parse_expression(f"({text}\n)")
-    except (cst.ParserSyntaxError, RecursionError, UnicodeError) as error:
+    except (cst.ParserSyntaxError, UnicodeError) as error:
         raise EditError(f"libcst cannot read {text!r}") from error
     return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
 
@@ -138,6 +138,9 @@ class _Fill(cst.CSTTransformer):
         super().__init__()
         self.values = values
         self.missing = set(values)
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        return not isinstance(node, (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace))
 
     def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
         value = self.values.get(original_node.value)
@@ -276,7 +279,7 @@ def _changed(place: Statement, holes: Sequence[Hole], targets: Sequence[cst.Base
             for target in targets:
                 module = cst.ensure_type(module.visit(_Assign(parentheses.within(target))), cst.Module)
             return module, parentheses.count, _meaning(module.code)
-        except (cst.CSTValidationError, SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError) as error:  # libcst says the former, too
             raise EditError("the new expression does not fit") from error
 
     bare: frozenset[int] = frozenset()

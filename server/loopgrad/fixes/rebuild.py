@@ -18,7 +18,7 @@ from .regions import Region, region, united
 from .rows import Lines, Row, divided, led, rows_in, shifted_rows, under, with_comments
 from .snippet import Snippet, Statements, folds
 from .statements import Plan, Plans, Put
-from .text import Document, EditError, Splice
+from .text import Document, Splice
 
 
 def carried_out(doc: Document, plans: Plans, done: Sequence[Splice]) -> list[Splice]:
@@ -28,10 +28,7 @@ def carried_out(doc: Document, plans: Plans, done: Sequence[Splice]) -> list[Spl
     moving = {id(place.node): row for reading in readings for place, row in reading.moving()}
     splices = [splice for splice in done if not any(splice in reading.taken for reading in readings)]
     for reading in readings:
-        try:
-            module = reading.snippet.module.visit(_Rebuild(doc, reading.plans, moving))
-        except cst.CSTValidationError as error:
-            raise EditError("the new statement does not fit") from error
+        module = reading.snippet.module.visit(_Rebuild(doc, reading.plans, moving))
         splices += reading.snippet.splices(cst.ensure_type(module, cst.Module))
     return splices
 

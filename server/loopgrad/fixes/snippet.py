@@ -67,7 +67,7 @@ class Snippet:
     def _parsed(self, text: str) -> cst.Module:
         try:
             module = cst.parse_module(self._prelude + text)
-        except (cst.ParserSyntaxError, RecursionError, UnicodeError) as error:
+        except (cst.ParserSyntaxError, UnicodeError) as error:
             raise EditError("libcst cannot read the statement") from error
         if text.endswith(("\r", "\n")):
             # libcst sees none in "\r", nor behind a comment that ends with a backslash.
