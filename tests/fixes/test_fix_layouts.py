@@ -11,7 +11,7 @@ import ast
 import io
 import os
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest

@@ -1,224 +1,33 @@
 """Operations on expressions: append, replace, strip_call, delete_argument, assign.
 
-The smallest statement that holds them is read with a name in the place of each expression, the expression is
-read by itself, changed, and put where the name was. So several can be changed in one statement, one inside
-the other, and comments and line breaks stay with the nodes that they belong to.
-
-libcst writes a tree as it is told to: where an expression needs parentheses is ours to say. They are put
-around whatever might need them, and left out again where the statement means the same without.
+The smallest statement that holds them is read once, and all that change in it are changed together.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 import libcst as cst
 
 from loopgrad.model import Step
 
-from .arguments import ending_like, has_comment, without_argument
+from .changes import appended, argument_deleted, replaced, without_call
+from .holes import Change, Hole, Parentheses, filled, first_indentation, names_in, nested, read
 from .locate import Expression, Statement, expression, statement, statement_holding
 from .snippet import Snippet, folds, in_lines_of
-from .text import Document, EditError, Splice, spliced
+from .text import Document, EditError, Splice
 
-
-class Parentheses:
-    """Puts parentheses around expressions, but for those whose number is among ``bare``."""
-
-    def __init__(self, bare: frozenset[int] = frozenset()) -> None:
-        self.bare = bare
-        self.count = 0
-
-    def around(
-        self,
-        node: cst.BaseExpression,
-        left: Sequence[cst.LeftParen] = (cst.LeftParen(),),
-        right: Sequence[cst.RightParen] = (cst.RightParen(),),
-    ) -> cst.BaseExpression:
-        number, self.count = self.count, self.count + 1
-        return node if number in self.bare else node.with_changes(lpar=left, rpar=right)
-
-    def within(self, node: cst.BaseExpression) -> cst.BaseExpression:
-        """The expression in parentheses, unless it is already."""
-        return node if node.lpar else self.around(node)
-
-
-@dataclass
-class Around:
-    """The parentheses that the user has around an expression, outer ones first."""
-
-    lpar: list[cst.LeftParen]
-    rpar: list[cst.RightParen]
-
-
-Change = Callable[[cst.BaseExpression, Around, Parentheses], cst.BaseExpression]
-
-
-@dataclass
-class Hole:
-    """An expression to change, and the changes. Holes inside of it are filled first."""
-
-    place: Statement
-    start: int
-    end: int
-    changes: list[Change] = field(default_factory=list)
-    inner: list[Hole] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return f"{self.place.doc.unused}{self.start}_{self.end}_"
-
-    @property
-    def touched(self) -> bool:
-        """Whether letters next to it would make another name of what stands in for it."""
-        text = self.place.doc.text
-        around = text[max(self.start - 1, 0) : self.start] + text[self.end : self.end + 1]
-        return any(sign.isalnum() or sign == "_" for sign in around)
-
-    @property
-    def splice(self) -> Splice:
-        return Splice(self.start, self.end, f"({self.name})" if self.touched else self.name)
-
-    def filled(self, named: cst.Name, parentheses: Parentheses) -> cst.BaseExpression:
-        own = int(self.touched and bool(named.lpar))
-        around = Around(list(named.lpar)[: len(named.lpar) - own], list(named.rpar)[own:])
-        text = spliced(
-            self.place.doc.text[self.start : self.end],
-            [Splice(s.start - self.start, s.end - self.start, s.text) for s in _splices(self.inner)],
-        )
-        node = filled(read(text, first_indentation(self.place)), self.inner, parentheses)
-        for change in self.changes:
-            node = change(node, around, parentheses)
-        return node.with_changes(lpar=[*around.lpar, *node.lpar], rpar=[*node.rpar, *around.rpar])
-
-
-def first_indentation(place: Statement) -> str:
-    """The indentation of the line that a statement starts on."""
-    return place.doc.indentation(place.doc.line_of(place.start))
-
-
-def _splices(holes: Iterable[Hole]) -> list[Splice]:
-    return [hole.splice for hole in holes]
-
-
-def read(text: str, indent: str = "") -> cst.BaseExpression:
-    """The expression that a text is inside of parentheses; ``indent`` is that of its statement."""
-    try:
-        if indent:
-            statement_ = cst.parse_module(f"if 1:\n{indent}({text}\n)\n").body[0]
-            block = cst.ensure_type(cst.ensure_type(statement_, cst.If).body, cst.IndentedBlock)
-            line = cst.ensure_type(block.body[0], cst.SimpleStatementLine)
-            node = cst.ensure_type(line.body[0], cst.Expr).value
-        else:
-            node = cst.parse_expression(f"({text}\n)")
-    except (cst.ParserSyntaxError, UnicodeError) as error:
-        raise EditError(f"libcst cannot read {text!r}") from error
-    return node.with_changes(lpar=node.lpar[1:], rpar=node.rpar[:-1])
-
-
-_Node = TypeVar("_Node", bound=cst.CSTNode)
-
-
-def filled(node: _Node, holes: Sequence[Hole], parentheses: Parentheses) -> _Node:
-    """The tree with what each hole's name stands for."""
-    fill = _Fill({hole.name: partial(hole.filled, parentheses=parentheses) for hole in holes})
-    changed = node.visit(fill)
-    if fill.missing:
-        raise EditError("no expression at this range")
-    return cast(_Node, changed)
-
-
-class _Fill(cst.CSTTransformer):
-    def __init__(self, values: Mapping[str, Callable[[cst.Name], cst.BaseExpression]]) -> None:
-        super().__init__()
-        self.values = values
-        self.missing = set(values)
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        return not isinstance(node, (cst.BaseParenthesizableWhitespace, cst.TrailingWhitespace))
-
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        value = self.values.get(original_node.value)
-        if value is None:
-            return updated_node
-        self.missing.discard(original_node.value)
-        return value(updated_node)
-
-
-# -- the changes
-
-
-def appended(text: str) -> Change:
-    """``a - b`` and ``.detach()`` make ``(a - b).detach()``; parentheses that are there serve."""
-    template = read(f"{_OLD}{text}")
-
-    def change(node: cst.BaseExpression, around: Around, parentheses: Parentheses) -> cst.BaseExpression:
-        if around.lpar and not node.lpar:
-            node = node.with_changes(lpar=[around.lpar.pop()], rpar=[around.rpar.pop(0)])
-        return parentheses.within(_with_old(template, lambda: parentheses.within(node)))
-
-    return change
-
-
-def replaced(text: str) -> Change:
-    """``{0}`` in the text stands for what was there, as often as it is said."""
-    template = read(text.replace("{0}", _OLD))
-
-    def change(node: cst.BaseExpression, around: Around, parentheses: Parentheses) -> cst.BaseExpression:
-        bare = node.with_changes(lpar=[], rpar=[])
-        lpar, rpar = node.lpar or [cst.LeftParen()], node.rpar or [cst.RightParen()]
-        new = _with_old(template, lambda: parentheses.around(bare, lpar, rpar))
-        return new if around.lpar else parentheses.within(new)
-
-    return change
-
-
-_OLD = "_loopgrad_old_"
-
-
-def _with_old(template: cst.BaseExpression, old: Callable[[], cst.BaseExpression]) -> cst.BaseExpression:
-    def put(name: cst.Name) -> cst.BaseExpression:
-        node = old()
-        return node.with_changes(lpar=[*name.lpar, *node.lpar], rpar=[*node.rpar, *name.rpar])
-
-    return cast(cst.BaseExpression, template.visit(_Fill({_OLD: put})))
-
-
-def without_call(node: cst.BaseExpression, around: Around, _: Parentheses) -> cst.BaseExpression:
-    """``x.detach()`` becomes ``x``; a comment in front of the dot stays, in front of a parenthesis."""
-    if not (isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute)):
-        raise EditError("not a method call")
-    value, blanks = node.func.value, node.func.dot.whitespace_before
-    lpar, rpar = [*node.lpar, *value.lpar], list(node.rpar)
-    if has_comment(blanks):
-        closing = rpar or around.rpar
-        if not closing or has_comment(closing[0].whitespace_before):
-            lpar.insert(len(node.lpar), cst.LeftParen())
-            rpar.insert(0, cst.RightParen(blanks))
-        else:
-            closing[0] = cst.RightParen(ending_like(blanks, closing[0].whitespace_before))
-    return value.with_changes(lpar=lpar, rpar=[*value.rpar, *rpar])
-
-
-def argument_deleted(index: int) -> Change:
-    def change(node: cst.BaseExpression, _: Around, __: Parentheses) -> cst.BaseExpression:
-        return without_argument(cst.ensure_type(node, cst.Call), index)
-
-    return change
-
-
-# -- from steps to splices
+#: A statement by its id, with the expressions in it that change, and what it is to be assigned to.
+_Places = dict[int, tuple[Statement, list[Hole], list[cst.BaseExpression]]]
 
 
 def splices_of(doc: Document, steps: Iterable[Step]) -> list[Splice]:
     """What steps on expressions do, each statement's in one."""
     holes: dict[tuple[int, int], Hole] = {}
-    places: dict[int, tuple[Statement, list[Hole], list[cst.BaseExpression]]] = {}
+    places: _Places = {}
     for step in steps:
         if step.op == "assign":
             place = statement(doc, step.range, exact=True)
@@ -239,22 +48,8 @@ def splices_of(doc: Document, steps: Iterable[Step]) -> list[Splice]:
     ]
 
 
-_Places = dict[int, tuple[Statement, list[Hole], list[cst.BaseExpression]]]
-
-
 def _of(places: _Places, place: Statement) -> tuple[Statement, list[Hole], list[cst.BaseExpression]]:
     return places.setdefault(id(place.node), (place, [], []))
-
-
-def nested(holes: Iterable[Hole]) -> list[Hole]:
-    """The outermost holes, each with those inside of it."""
-    outer: list[Hole] = []
-    for hole in sorted(holes, key=lambda hole: (hole.start, -hole.end)):
-        if outer and hole.end <= outer[-1].end:
-            outer[-1].inner = nested([*outer[-1].inner, hole])
-        else:
-            outer.append(hole)
-    return outer
 
 
 def _changed(place: Statement, holes: Sequence[Hole], targets: Sequence[cst.BaseExpression]) -> list[Splice]:
@@ -268,7 +63,7 @@ def _changed(place: Statement, holes: Sequence[Hole], targets: Sequence[cst.Base
         place.end,
         first_indentation(place),
         stand_ins=[fold for _, fold in folds(doc, [place.node], ())],
-        done=_splices(holes),
+        done=names_in(holes),
         within_line=True,
     )
 
