@@ -244,3 +244,13 @@ def test_an_exception_group():
 def test_quotes_within_an_f_string():
     text = "x = f'{a['b'] - c}'\n"
     assert done(text, Step("append", "t.py", at(text, "a['b'] - c"), ".d")) == "x = f'{(a['b'] - c).d}'\n"
+
+
+def test_magics_of_a_notebook_stay_as_they_are():
+    text = "# %%\n%matplotlib inline\nx = a - b\n%time y = x - a\n!ls\n"
+    assert done(text, Step("append", "t.py", at(text, "a - b"), ".z")) == text.replace("a - b", "(a - b).z")
+    assert done(text, Step("append", "t.py", at(text, "x - a"), ".z")) == text.replace("x - a", "(x - a).z")
+    step = Step("insert_after", "t.py", at(text, "x = a - b"), "z = 1")
+    assert done(text, step) == text.replace("a - b\n", "a - b\nz = 1\n")
+    with pytest.raises(EditError, match="libcst cannot read"):
+        done(text, Step("delete", "t.py", at(text, "y = x - a")))

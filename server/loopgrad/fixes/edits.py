@@ -30,11 +30,11 @@ not valid Python, or no change.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from loopgrad.model import Edit, Step
+from loopgrad.source.parse import read_tree
 
 from .text import Document, EditError, Splice, apply, as_edits, document, merged, spliced
 
@@ -66,7 +66,7 @@ def file_edits(path: str, text: str, steps: Sequence[Step]) -> tuple[Edit, ...]:
     doc = document(text)
     try:
         splices = merged(_splices(doc, steps))
-        ast.parse(spliced(doc.text, splices))
+        read_tree(spliced(doc.text, splices))
     except (SyntaxError, ValueError) as error:
         raise EditError("the fix would not be valid Python") from error
     except (RecursionError, MemoryError) as error:
