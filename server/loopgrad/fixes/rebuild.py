@@ -7,6 +7,7 @@ stays for the next one.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -210,7 +211,7 @@ class _Rebuild(cst.CSTTransformer):
             isinstance(above, cst.With)
             and isinstance(above.body, cst.IndentedBlock)
             and not with_comments([*above.body.footer, *opened.lines])[0]
-            and above.with_changes(leading_lines=[], body=compound.body).deep_equals(compound)
+            and _meaning(above.with_changes(leading_lines=[], body=compound.body)) == _meaning(compound)
         ):
             unit = self.doc.unit if above.body.indent is None else above.body.indent
             inner = shifted_rows([led(inner[0], opened.lines), *inner[1:]], indent, indent + unit)
@@ -230,6 +231,10 @@ class _Rebuild(cst.CSTTransformer):
                 yield _Part([plan] if plan else [], list(row.leading_lines), left)
             else:
                 yield from _of_line(row, [self.plans.get(node) for node in was.body])
+
+
+def _meaning(row: Row) -> str:
+    return ast.dump(ast.parse(cst.Module([row]).code))
 
 
 def _parts_before(plan: Plan | None) -> bool:
