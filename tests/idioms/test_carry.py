@@ -256,6 +256,18 @@ FOUND = {
                 p -= 0.1 * p.grad  # error: LG303
                 p.grad = None
         """,
+    "an evaluation over time: the state carries, not what is made of it": """
+        def evaluate(steps):
+            net.eval()
+            hidden, words = torch.zeros(2, 1), []
+            for i in range(steps):
+                h = torch.tanh(net(batch()) + hidden)
+                output, hidden, attention = h * 2, h + 1, torch.softmax(h, 0)  # warning: LG203
+                words.append(output.argmax(1))
+            return words
+
+        evaluate(N)
+        """,
     "a window whose state is not cut": """
         cell = torch.nn.GRUCell(3, 3)
         hidden, loss = torch.zeros(2, 3), 0.0

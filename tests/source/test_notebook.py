@@ -47,6 +47,10 @@ MAGICS = {
     "shell": ("!pip install torch\nx = 1", "pass\nx = 1"),
     "shell over two lines": ("!pip install \\\n   torch\nx = 1", "pass\n\nx = 1"),
     "help": ("torch.nn.Linear?\nx??\n?x\nx = 1", "pass\npass\npass\nx = 1"),
+    "without the percent sign": (
+        "pip install -q torch\ncd ../data\nls *.pt\nls -la\nenv = 1\nx = 1",
+        "pass\npass\npass\nls -la\nenv = 1\nx = 1",  # a difference, as far as Python goes
+    ),
     "inside a block": ("if x:\n    !ls\ny = 1", "if x:\n    pass\ny = 1"),
     "assigned": (
         "files = !ls\na, b = %magic\nx = 1",

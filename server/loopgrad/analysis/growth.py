@@ -12,7 +12,7 @@ from typing import Any
 
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .sequences import is_one_graph
-from .stories import last_store
+from .stories import crossing, last_store
 from .tape import Node, Tensor, children_first, reachable
 from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym, tensors_in
 from .where import LoopRun, lift
@@ -372,6 +372,9 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
         or other.place == candidate.place
     ):
         return False
+    links = _links(candidate)
+    if links and (_name(candidate.apart) in links) != (_name(other.apart) in links):
+        return _name(other.apart) in links
     mine = {id(n) for n in candidate.nodes}
     theirs = {id(n) for n in other.nodes}
     if mine & theirs:
@@ -379,6 +382,25 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
         return candidate.place[0] == "name" and other.place[0] != "name"
     below = {id(n) for n in reachable(candidate.nodes)}
     return bool(theirs) and theirs <= below
+
+
+def _links(candidate: Candidate) -> set[str]:
+    """The names that lead from one iteration's graph to the one before: what is carried, not what is made of it."""
+    loop = candidate.loop
+    newest = max((iteration_in(n.where, loop) or 0 for n in reachable(candidate.nodes)), default=0)
+    edges = crossing(candidate.nodes, lambda n: 0 < (iteration_in(n.where, loop) or 0) < newest)
+    return {
+        store.text.rsplit(".", 1)[-1]
+        for node, consumer in edges
+        if consumer is not None
+        for store in node.stores or []
+        if store.kind in ("name", "nonlocal", "attribute")
+    }
+
+
+def _name(place: Any) -> str | None:
+    """The name of a variable or an attribute that holds a value; None for what a container holds."""
+    return place[1] if place[0] in ("name", "attribute") else None
 
 
 def within_a_step(candidate: Candidate) -> bool:

@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Store, Tensor
 from .undo import Log
-from .values import CONST, Class, Func, Native, Obj, Sym, tensors_in
+from .values import CONST, Class, Func, LDict, LList, Native, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -227,7 +227,11 @@ class Runtime(Deciding):
             return
         if t in CONST or t is Func or t is Native:
             return
-        if t is Obj and not isinstance(value.data, tuple) and "dataclass" not in value.cls.flags:
+        if (
+            t is Obj
+            and not isinstance(value.data, (tuple, LDict, LList))
+            and "dataclass" not in value.cls.flags
+        ):
             return  # a name for an object: what its attributes hold was stored by their own statements
         shape = shape_of(value)
         for item in tensors_in(value, 4):

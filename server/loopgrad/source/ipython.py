@@ -27,6 +27,11 @@ _RUNNING = {"time": "", "timeit": "nrp", "prun": "lsTD", "memit": "rt", "lprun":
 _MAGIC = re.compile(r"\s*(?:[%!?]|,\w|;\w)")
 _HELP = re.compile(r"\s*%{0,2}[\w.*\[\]'\"]+\s*\?{1,2}\s*(?:#.*)?$")
 _ASSIGNED = re.compile(r"(\s*[\w.,\s\[\]'\"]+?=\s*)(?:!|%\w)")
+#: Magics that are written without their ``%`` (IPython's automagic), with an argument that no Python could be.
+_AUTOMAGIC = re.compile(
+    r"(?:pip|conda|mamba|uv|cd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|run|load|load_ext|autoreload|matplotlib|env|whos?)"
+    r"\s+[\w./~*$\"'-]"
+)
 _RUN = re.compile(r"(\s*)%(\w+)\s+")
 _OPTION = re.compile(r"-(?:(\w)\s+|\S+\s+)")
 _CELL = re.compile(r"#\s*%%|#\s*In\s*\[[\d ]*\]|#\s*<codecell>|#\s*COMMAND\s-----")
@@ -95,6 +100,8 @@ def _replace(line: str) -> str | None:
         return running
     if _MAGIC.match(line) or _HELP.match(line):
         return indent + "pass"
+    if _AUTOMAGIC.match(line) and not _is_python([line]):
+        return "pass"
     assigned = _ASSIGNED.match(line)
     if assigned:
         return assigned[1] + "get_ipython().run()"

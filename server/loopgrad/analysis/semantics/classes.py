@@ -171,6 +171,10 @@ def build(
             bases.append(parent)
         elif type(parent) is Native and parent.name in TYPES:
             bases.append(_container_class(parent.name))
+        elif type(parent) is Native and parent.name in _COLLECTIONS:
+            bases.append(_container_class(parent.name, parent))
+        elif type(parent) is Native:
+            opaque = True
         elif type(parent) is Sym or type(parent) is Namespace:
             opaque = opaque or not _harmless(parent)
     unique = [b for i, b in enumerate(bases) if b not in bases[:i]]
@@ -206,24 +210,28 @@ def _harmless(parent: Any) -> bool:
 
 _CONTAINERS: dict[str, Class] = {}
 
+#: The containers of ``collections`` that are subclassed, and what they are like.
+_COLLECTIONS = {"OrderedDict": "dict", "defaultdict": "dict", "Counter": "dict", "deque": "list"}
 
-def _container_class(name: str) -> Class:
-    """``class X(dict)``: an instance whose data is the container."""
+
+def _container_class(name: str, made_by: Native | None = None) -> Class:
+    """``class X(dict)``: an instance whose data is the container, made by a model of its class."""
     if name not in _CONTAINERS:
-        cls = Class(name)
+        kind = _COLLECTIONS.get(name, name)
+        cls = Class(name, (_container_class(kind),) if kind != name else ())
 
         def init(rt: Any, site: Any, args: list, kwargs: dict) -> None:
             from .builtins_model import TABLE
 
             obj = args[0]
-            if name in ("dict", "list", "set"):
-                obj.data = TABLE[name].fn(rt, site, args[1:], kwargs)
+            if kind in ("dict", "list", "set"):
+                obj.data = (made_by or TABLE[kind]).fn(rt, site, args[1:], kwargs)
 
         def new(rt: Any, cls_: Class, args: list, kwargs: dict, site: Site) -> Any:
             from .builtins_model import TABLE
 
             obj = Obj(cls_)
-            obj.data = {"dict": LDict, "list": LList, "set": LSet, "tuple": tuple}.get(name, lambda: None)()
+            obj.data = {"dict": LDict, "list": LList, "set": LSet, "tuple": tuple}.get(kind, lambda: None)()
             if name in ("int", "float", "str", "tuple") and args:
                 obj.data = TABLE[name].fn(rt, site, args[:1], {})
             return obj
