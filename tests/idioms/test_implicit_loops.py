@@ -139,11 +139,11 @@ def test_the_caller_elsewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_the_step_alone(name: str) -> None:
-    """Nothing in sight calls it. A carry is found all the same; what empties a list may be out of sight too."""
+    """Nothing in sight calls it: it is taken to be called again and again."""
     step, _ = STEPS[name]
     result = analysed(written(step))
     assert {(f.range.line, f.code) for f in result.findings} == {
-        (line, code) for line, _, code in marks(marked(step)) if code == "LG101"
+        (line, code) for line, _, code in marks(marked(step))
     }
 
 

@@ -19,18 +19,12 @@ def flag(rt: Any, value: Any, site: Site) -> bool:
     return bool(rt.truth(value, site))
 
 
-def retaining(args: list, kwargs: dict[str, Any], index: int) -> Any:
-    """The argument ``retain_graph``, which was ``retain_variables`` before torch 0.2; None where there is none."""
-    given = arg(args, kwargs, index, "retain_graph", None)
-    return kwargs.get("retain_variables") if given is None else given
-
-
 def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: Site) -> None:
     """``t.backward(gradient, retain_graph, create_graph, inputs)``."""
     if "retain_variables" in kwargs:
         raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     create = flag(rt, arg(args, kwargs, 2, "create_graph", False), site)
-    retain_arg = retaining(args, kwargs, 1)
+    retain_arg = arg(args, kwargs, 1, "retain_graph", None)
     retain = create if retain_arg is None else flag(rt, retain_arg, site)
     inputs = arg(args, kwargs, 3, "inputs", None)
     backward(rt, [t], site, retain, create, _inputs(rt, inputs, site), retain_arg is not None)
@@ -151,7 +145,7 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
         raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     outputs, inputs = arg(args, kwargs, 0, "outputs"), arg(args, kwargs, 1, "inputs")
     create = flag(rt, arg(args, kwargs, 4, "create_graph", False), site)
-    retain_arg = retaining(args, kwargs, 3)
+    retain_arg = arg(args, kwargs, 3, "retain_graph", None)
     retain = create if retain_arg is None else flag(rt, retain_arg, site)
     outs = [outputs] if type(outputs) in (Tensor, Sym) else rt.shared.objects.listed(rt, outputs, site)[0]
     single = type(inputs) in (Tensor, Sym)
@@ -200,7 +194,7 @@ def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -
         raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     roots = arg(args, kwargs, 0, "tensors")
     create = flag(rt, arg(args, kwargs, 3, "create_graph", False), site)
-    retain_arg = retaining(args, kwargs, 2)
+    retain_arg = arg(args, kwargs, 2, "retain_graph", None)
     retain = create if retain_arg is None else flag(rt, retain_arg, site)
     values = [roots] if type(roots) in (Tensor, Sym) else rt.shared.objects.listed(rt, roots, site)[0]
     backward(
