@@ -268,6 +268,27 @@ FOUND = {
 
         evaluate(N)
         """,
+    "an evaluation over time whose state is a tuple, beside lists that are made anew": """
+        weight = torch.nn.Linear(1, 1)
+
+        def rnn(inputs, state):
+            (h,) = state
+            outputs = []
+            for x in inputs:
+                h = torch.tanh(net(x) + weight(h))
+                outputs.append(h * 2)
+            return outputs, (h,)
+
+        def predict(steps):
+            net.eval()
+            state, words = (torch.zeros(2, 1),), []
+            for i in range(steps):
+                outputs, state = rnn([batch()], state)  # warning: LG203
+                words.append(outputs[0].argmax(1))
+            return words
+
+        predict(N)
+        """,
     "a window whose state is not cut": """
         cell = torch.nn.GRUCell(3, 3)
         hidden, loss = torch.zeros(2, 3), 0.0

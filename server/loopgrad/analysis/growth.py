@@ -366,11 +366,9 @@ def _leads_to(given: set[int], candidate: Candidate) -> bool:
 
 def behind(candidate: Candidate, other: Candidate) -> bool:
     """Whether a value only holds the growing graph through what ``other`` holds (``loss`` of a carried ``position``)."""
-    if (
-        candidate.loop is not other.loop
-        or candidate.observation.facts["container"]
-        or other.place == candidate.place
-    ):
+    if candidate.loop is not other.loop or other.place == candidate.place:
+        return False
+    if candidate.observation.facts["container"] and not _made_anew(candidate):
         return False
     links = _links(candidate)
     if links and (_name(candidate.apart) in links) != (_name(other.apart) in links):
@@ -382,6 +380,13 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
         return candidate.place[0] == "name" and other.place[0] != "name"
     below = {id(n) for n in reachable(candidate.nodes)}
     return bool(theirs) and theirs <= below
+
+
+def _made_anew(candidate: Candidate) -> bool:
+    """Whether a container holds nothing but what its loop's last iteration made: it collects nothing itself."""
+    loop = candidate.loop
+    newest = max((iteration_in(n.where, loop) or 0 for n in reachable(candidate.nodes)), default=0)
+    return all(iteration_in(n.where, loop) == newest for n in candidate.nodes)
 
 
 def _links(candidate: Candidate) -> set[str]:
@@ -399,8 +404,8 @@ def _links(candidate: Candidate) -> set[str]:
 
 
 def _name(place: Any) -> str | None:
-    """The name of a variable or an attribute that holds a value; None for what a container holds."""
-    return place[1] if place[0] in ("name", "attribute") else None
+    """The name of the variable or attribute that holds a value, or the container that holds it."""
+    return _name(place[1]) if place[0] == "in" else place[1] if place[0] in ("name", "attribute") else None
 
 
 def within_a_step(candidate: Candidate) -> bool:
