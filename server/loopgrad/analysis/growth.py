@@ -383,10 +383,14 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
 
 
 def _made_anew(candidate: Candidate) -> bool:
-    """Whether a container holds nothing but what its loop's last iteration made: it collects nothing itself."""
+    """Whether a container is assigned with what its loop's last iteration made: it collects nothing itself."""
     loop = candidate.loop
     newest = max((iteration_in(n.where, loop) or 0 for n in reachable(candidate.nodes)), default=0)
-    return all(iteration_in(n.where, loop) == newest for n in candidate.nodes)
+    return all(
+        iteration_in(n.where, loop) == newest
+        and any(s.kind == "name" and s.text == _name(candidate.apart) for s in n.stores or [])
+        for n in candidate.nodes
+    )
 
 
 def _links(candidate: Candidate) -> set[str]:
