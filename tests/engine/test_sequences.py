@@ -147,6 +147,18 @@ SILENT = {
         for _ in range(5):
             net(torch.randn(2, 4)).sum().backward()
         """,
+    "torch 0.1: what topk gives is no number, so a table of words does not have it": """
+        words = {0: "start", 1: "end"}
+        for line in open("words.txt"):
+            words[len(words)] = line
+        cell.train(False)
+        state, said = torch.zeros(1, 4), []
+        for _ in range(100):
+            state = cell(torch.zeros(1, 3), state)
+            value, index = read(state).data.topk(1)
+            said.append(words[index[0][0]])
+        print(said)
+        """,
     "an unknown layer may keep what it is given, or not": """
         from neurons import IFNode
 
