@@ -43,13 +43,18 @@ print("done")
 """
 
 
+@pytest.fixture(autouse=True)
+def results_of_this_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What servers keep goes with the test, and not into the user's folder for caches."""
+    monkeypatch.setenv("LOOPGRAD_CACHE_DIR", str(tmp_path.with_name(tmp_path.name + "-cache")))
+
+
 @fixture
 async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Any]]]:
     """Starts an editor on a folder; ``start()`` takes what ``Editor.start`` does."""
     editors: list[Any] = []
 
     async def begin(*roots: Path, **options: Any) -> Any:
-        options.setdefault("cache", tmp_path.with_name(tmp_path.name + "-cache"))
         editor = Editor()
         editors.append(editor)
         return await editor.start(*(roots or (tmp_path,)), **options)
