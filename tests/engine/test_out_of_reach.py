@@ -188,6 +188,24 @@ SILENT = {
             out.sum().backward()
             optimizer.step()
         """,
+    "an objective of inner gradients, given to a solver out of reach: it may run the backward over the sum": """
+        import torch
+        from elsewhere import conjugate_gradient
+
+        net = torch.nn.Linear(3, 1)
+
+
+        def objective(tasks):
+            total = 0.0
+            for x in tasks:
+                inner = net(x).pow(2).mean()
+                slopes = torch.autograd.grad(inner, tuple(net.parameters()), create_graph=True)
+                total += sum(slope.pow(2).sum() for slope in slopes)
+            return total
+
+
+        conjugate_gradient(objective([torch.randn(2, 3) for _ in range(6)]))
+        """,
 }
 
 
@@ -196,6 +214,27 @@ def test_nothing_is_said(name: str) -> None:
     source = SourceFile("program.py", textwrap.dedent(SILENT[name]).lstrip())
     found = check(source, FileProvider([])).findings
     assert [finding for finding in found if finding.severity != "information"] == []
+
+
+def test_what_was_retained_may_be_walked_out_of_reach() -> None:
+    """The second value of one forward goes to a solver that nobody can see into: ``retain_graph`` is for it."""
+    source = SourceFile(
+        "program.py",
+        textwrap.dedent(
+            """
+            import torch
+            from elsewhere import conjugate_gradient
+
+            net = torch.nn.Linear(3, 1)
+            for _ in range(6):
+                out = net(torch.randn(2, 3))
+                loss, divergence = out.pow(2).mean(), out.exp().mean()
+                slopes = torch.autograd.grad(loss, tuple(net.parameters()), retain_graph=True)
+                step = conjugate_gradient(divergence, slopes)
+            """
+        ).lstrip(),
+    )
+    assert check(source, FileProvider([])).findings == []
 
 
 def test_a_backward_proves_a_graph() -> None:
