@@ -88,6 +88,11 @@ def _shown(finding: Finding, run: Run, loops: list[WitnessStep]) -> str:
     return ""
 
 
+def _long_enough(run: Run, loops: list[WitnessStep]) -> bool:
+    """Do the loops turn as often as the witness says? A run of which one ends before is not the one it names."""
+    return run.outcome in RAISING or all(run.trips.get(step.range.line, 0) >= step.value for step in loops)
+
+
 def _runs(source: str, wished: dict[Place, bool], force: bool, steps: int | None = None) -> Iterator[Run]:
     """The runs that take the wished branches, with steps enough for growth to be told."""
     longer = with_steps(source, steps) if steps else None
@@ -118,7 +123,7 @@ def replay(source: str) -> Replay:
             runs = list(_runs(source, wished, True, steps))
         if not runs:
             result.wrong.append(Disagreement("witness", about, f"no run takes the branches {wished}"))
-        for run in runs:
+        for run in [run for run in runs if _long_enough(run, loops)] or runs:
             problem = _shown(finding, run, loops)
             if problem:
                 result.wrong.append(Disagreement("witness", about, f"{' '.join(run.argv)}: {problem}"))

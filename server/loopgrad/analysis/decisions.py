@@ -40,8 +40,9 @@ class Deciding(Undoable):
     facts: dict[Any, tuple[str, Any]]
     trace: list[Decision]
     #: Values that two merged branches left different, by identity, each with the mark of its ``if``. What a graph
-    #: does not notice stays as one side left it; a question about it cannot be answered for both.
-    mixed: dict[int, tuple[Any, int]]
+    #: does not notice stays as one side left it; a question about it cannot be answered for both. Of what is inert
+    #: it can: the third is the condition and what either side left.
+    mixed: dict[int, tuple[Any, int, tuple[Any, Any, Any] | None]]
 
     if TYPE_CHECKING:  # of the whole run, see runtime.py
 
@@ -70,6 +71,9 @@ class Deciding(Undoable):
             return bool(value)
         if self.mixed:
             self.ask(value)
+            sides = self.either(value)
+            if sides is not None:
+                return None
         if kind is tuple:
             return bool(value)
         if kind is LList or kind is LDict or kind is LSet:
@@ -85,9 +89,14 @@ class Deciding(Undoable):
     def ask(self, value: Any) -> None:
         """A question about a value: whether it is there, how long it is, what is in it."""
         found = self.mixed.get(id(value))
-        if found is not None:
+        if found is not None and found[2] is None:
             self.shared.significant[found[1]] = True
             raise Stale
+
+    def either(self, value: Any) -> tuple[Any, Any, Any] | None:
+        """The condition and the two values, where one of them is this inert one."""
+        found = self.mixed.get(id(value))
+        return found[2] if found is not None else None
 
     def _known_sym(self, sym: Sym) -> bool | None:
         op = sym.op
@@ -175,7 +184,7 @@ class Deciding(Undoable):
                     return stop
             return not stop
         if op == "phi":
-            side = self.truth(sym.args[0], site)
+            side = self.part(sym.args[0], site)
             return self.truth(sym.args[1] if side else sym.args[2], site)
         if default is None:
             default = self.usual(sym)
@@ -184,6 +193,14 @@ class Deciding(Undoable):
         self.trace.append(Decision(sym.key, default, site, flip))
         self.commit(sym, default)
         return default
+
+    def part(self, value: Any, site: Any = None) -> bool:
+        """The truth of what only leads up to the expression at ``site``, which may come out otherwise."""
+        place = len(self.trace)
+        got = self.truth(value, site)
+        for each in self.trace[place:]:
+            each.result = None
+        return got
 
     def commit(self, sym: Sym, choice: bool) -> None:
         """Remember a decision and what follows from it."""

@@ -164,8 +164,9 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                 continue
             seen.add(id(value))
             items = value.values() if kind is LDict else value
-            if kind is LList and value.bounded is not None:
-                # A window: what it holds is bounded, if its newest value does not lead to all that it held.
+            if kind is LList and (value.bounded is not None or value.unsure):
+                # A window, or what may be one: what it holds is bounded, if its newest value does not lead to all
+                # that it held.
                 items = sorted(items, key=_age)[-1:]
             if place[0] == "in":
                 # What a container inside a container holds counts for the outermost one.

@@ -52,7 +52,7 @@ class Runtime(Deciding):
         self.assign: dict[Any, bool] = dict(assign)
         self.trace: list[Decision] = []
         self.facts: dict[Any, tuple[str, Any]] = {}
-        self.mixed: dict[int, tuple[Any, int]] = {}
+        self.mixed: dict[int, tuple[Any, int, tuple[Any, Any, Any] | None]] = {}
         #: Whether it ended because a merge had left open what was asked later.
         self.stale = False
         self.grad = True

@@ -22,6 +22,8 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     hides = bool(seen.facts.get("hides"))
     call = retain.backward_call(seen.site, context)
     argument = retain.argument(call)
+    if argument is None and not (isinstance(seen.site.node, ast.Call) and len(seen.site.node.args) > 1):
+        return None  # it comes from elsewhere: `loss.backward(**options)`
     path = context.path(seen.site)
     at = context.node_range(path, argument) if isinstance(argument, ast.keyword) else None
     message = Message.of("LG202.hides" if hides else "LG202.unneeded")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..semantics import builtins_model
 from ..semantics.calls import arg
+from ..semantics.choices import settled
 from ..values import (
     MISSING,
     Class,
@@ -22,7 +23,7 @@ from .registry import TABLE, native
 @native("collections.deque")
 def _deque(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     items, more = rt.shared.objects.listed(rt, args[0], site) if args else ([], False)
-    limit = arg(args, kwargs, 1, "maxlen")
+    limit = settled(rt, arg(args, kwargs, 1, "maxlen"), site)
     bounded = limit if type(limit) is int else (64 if limit is not None else None)
     return LList(items[-bounded:] if bounded else items, more, bounded)
 

@@ -224,7 +224,7 @@ def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple], s
         mine = _current(obj, name)
         if name is WHOLE:
             if not _alike(mine, new):
-                rt.mixed[id(obj)] = (obj, mark)
+                rt.mixed[id(obj)] = (obj, mark, None)
             continue
         if key not in log and new is MISSING:
             continue
@@ -238,7 +238,7 @@ def _merge(rt: Any, cond: Sym, usual: bool, log: Log, other: dict[Any, tuple], s
         mine = _current(obj, name)
         if name is WHOLE:
             if not _alike(mine, list(old)):
-                rt.mixed[id(obj)] = (obj, mark)
+                rt.mixed[id(obj)] = (obj, mark, None)
         elif mine is not old:
             _join(rt, cond, usual, obj, name, mine, old, site, mark)
 
@@ -249,8 +249,7 @@ def _join(
     if obj is rt.assign or obj is rt.facts:
         return
     if mine is MISSING or other is MISSING:
-        if type(obj) is LDict:
-            rt.mixed[id(obj)] = (obj, mark)
+        rt.mixed[id(obj)] = (obj, mark, None)  # whether it has this entry
         # An entry under an unknown key may be there or not; the entries that are there stand for it.
         if mine is MISSING and not (type(obj) is LDict and type(name) in (Sym, Tensor)):
             rt.put(obj, name, other)
@@ -265,8 +264,12 @@ def _join(
         kept = other if type(mine) in CONST or mine == () else mine
         if kept is other:
             rt.put(obj, name, kept)
-        if type(kept) is not Sym and not (type(kept) is Obj and kept.is_a("inert")):
-            rt.mixed[id(kept)] = (kept, mark)
+        if type(kept) is Tensor and type(mine) is type(other):
+            kept.length = kept.shape = None
+        elif type(kept) is Obj and kept.is_a("inert"):
+            rt.mixed[id(kept)] = (kept, mark, (cond, mine, other) if usual else (cond, other, mine))
+        elif type(kept) is not Sym:
+            rt.mixed[id(kept)] = (kept, mark, None)
 
 
 def _alike(mine: Any, other: Any) -> bool:
@@ -284,6 +287,8 @@ def _alike(mine: Any, other: Any) -> bool:
         )
     if kind is LSet:
         return set(mine) == set(other)
+    if kind is Tensor:
+        return mine.length == other.length and mine.shape == other.shape
     return True
 
 

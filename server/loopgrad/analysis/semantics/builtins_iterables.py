@@ -20,12 +20,13 @@ from ..values import (
     Sym,
 )
 from .builtins_model import TABLE, native
+from .choices import settled
 from .containers import plain, sort_values
 
 
 @native("range")
 def _range(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
-    args = [rt.resolve(a) for a in args]
+    args = [settled(rt, a, site) for a in args]
     args = [a.data if type(a) is Obj and type(a.data) is int else a for a in args]
     if all(type(a) in (int, bool) for a in args):
         try:

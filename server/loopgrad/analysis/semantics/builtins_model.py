@@ -56,6 +56,8 @@ def _len(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if kind in (LList, LDict, LSet):
         if kind is LList and value.bounded is not None and len(value) >= value.bounded:
             return value.bounded
+        if kind is LSet and len(value) > 1 and any(type(each) is Sym for each in value):
+            return rt.fresh(site, "number")  # two unknowns may be one
         return len(value) if not value.open else rt.fresh(site, "number")
     if kind in (str, bytes, tuple, range):
         return len(value)
@@ -84,6 +86,7 @@ def _isinstance(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     obj, name = args[0], args[1]
     if type(obj) is Obj and type(name) is str:
+        rt.ask(obj.attrs)
         if name in obj.attrs or obj.cls.find(name) is not MISSING:
             return True
         return (
@@ -117,6 +120,8 @@ def _hasattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 def _getattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if type(args[1]) is not str:
         return rt.fresh(site)
+    if type(args[0]) is Obj and len(args) > 2:
+        rt.ask(args[0].attrs)
     try:
         return rt.shared.objects.get(rt, args[0], args[1], site)
     except Raised as error:

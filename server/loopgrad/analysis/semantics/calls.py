@@ -75,7 +75,7 @@ def call(rt: Any, fn: Any, args: list, kwargs: dict[str, Any], site: Site) -> An
         if resolved is not fn:
             return call(rt, resolved, args, kwargs, site)
         if fn.op == "phi":
-            return call(rt, fn.args[1 if rt.truth(fn.args[0], site) else 2], args, kwargs, site)
+            return call(rt, fn.args[1 if rt.part(fn.args[0], site) else 2], args, kwargs, site)
         return rt.shared.unknowns.call(rt, fn, args, kwargs, site)
     if kind is Namespace:
         return rt.shared.unknowns.call(rt, Sym(("lib", fn.name)), args, kwargs, site)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..signals import Abort, Raised
 from ..values import CONST, MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
+from .choices import entry, settled
 
 Method = Callable[[Any, Any, Any, list, dict], Any]
 
@@ -19,6 +20,8 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
         return getattr(obj, name)
     fn = _TABLES.get(type(obj), {}).get(name)
     if fn is not None:
+        if rt.mixed and name not in _WRITES:
+            rt.ask(obj)
         found: Method = fn
         return Native(name, lambda rt_, site_, args, kwargs: found(rt_, site_, obj, args, kwargs))
     if type(obj) is LList and name == "maxlen":
@@ -38,6 +41,8 @@ def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
     return Native(name, lambda rt_, site_, args, kwargs: rt_.fresh(site_))
 
 
+#: What changes a container, whatever is in it.
+_WRITES = frozenset({"add", "append", "appendleft", "clear", "discard", "extend", "update"})
 _STANDS_FOR: dict[type, tuple[type, ...]] = {
     LList: (collections.deque, array.array),
     LDict: (collections.Counter, collections.OrderedDict, collections.defaultdict),
@@ -208,11 +213,13 @@ def _sort(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
 
 
 def sort_values(rt: Any, values: list, kwargs: dict, site: Any) -> list:
-    """Sorted where every key is known; in the order given where not."""
+    """Sorted where every key is known; in the order given where not, numbers and the like being unknown then."""
     key = kwargs.get("key")
     keys = [rt.shared.calls.call(rt, key, [v], {}, site) if key is not None else v for v in values]
     plain_keys = [plain(k) for k in keys]
     if any(k is MISSING for k in plain_keys):
+        if all(type(v) in CONST or type(v) is Sym and v.node is None for v in values):
+            return [rt.fresh(site) for _ in values] if len(values) > 1 else values
         return values
     try:
         order = sorted(range(len(values)), key=plain_keys.__getitem__, reverse=kwargs.get("reverse") is True)
@@ -251,11 +258,14 @@ def _copy(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> Any:
 
 
 def _get(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    key = hashable(rt.resolve(args[0]))
+    key = hashable(settled(rt, args[0], site))
     value = table.get(key, MISSING)
     if value is not MISSING:
         return value
     default = args[1] if len(args) > 1 else kwargs.get("default")
+    value = entry(rt, table, key, site, default)
+    if value is not MISSING:
+        return value
     if table.open:
         return rt.fresh(site)
     if type(key) is Sym and table:

@@ -27,7 +27,7 @@ def enter(rt: Any, manager: Any, site: Site) -> Token:
     if type(manager) is Sym:
         manager = rt.resolve(manager)
         if type(manager) is Sym and manager.op == "phi":
-            manager = manager.args[1 if rt.truth(manager.args[0], site) else 2]
+            manager = manager.args[1 if rt.part(manager.args[0], site) else 2]
     token = Token(manager, rt.grad, rt.inference, rt.mode_site)
     kind = type(manager)
     if kind is Obj:

@@ -23,6 +23,7 @@ from ..values import (
     hashable,
 )
 from ..where import Site
+from .choices import element, entry, is_choice, settled
 from .iteration import listed
 
 
@@ -30,6 +31,8 @@ def item(rt: Any, obj: Any, key: Any, site: Site) -> Any:
     """``obj[key]``."""
     if type(key) is Sym:
         key = rt.resolve(key)
+    if rt.mixed:
+        rt.ask(obj)
     kind = type(obj)
     if kind is Tensor or (kind is Sym and obj.node is not None and obj.kind == "tensor"):
         return rt.shared.tensors.index(rt, obj, key, site)
@@ -52,7 +55,7 @@ def item(rt: Any, obj: Any, key: Any, site: Site) -> Any:
         if resolved is not obj:
             return item(rt, resolved, key, site)
         if obj.op == "phi":
-            return item(rt, obj.args[1 if rt.truth(obj.args[0], site) else 2], key, site)
+            return item(rt, obj.args[1 if rt.part(obj.args[0], site) else 2], key, site)
         return rt.shared.unknowns.item(rt, obj, key, site)
     if kind in (str, bytes, range):
         plain = (
@@ -77,8 +80,10 @@ def item(rt: Any, obj: Any, key: Any, site: Site) -> Any:
 
 
 def dict_item(rt: Any, table: LDict, key: Any, site: Site) -> Any:
-    key = hashable(key)
+    key = hashable(settled(rt, key, site) if is_choice(key) else key)
     value = table.get(key, MISSING)
+    if value is MISSING and table:
+        value = entry(rt, table, key, site)
     if value is not MISSING:
         return value
     if table.factory is not None:
@@ -101,6 +106,8 @@ def dict_item(rt: Any, table: LDict, key: Any, site: Site) -> Any:
 
 def sequence_item(rt: Any, items: Any, key: Any, site: Site) -> Any:
     n = len(items)
+    if is_choice(key):
+        key = settled(rt, key, site)
     if type(key) is bool or type(key) is int:
         if -n <= key < n:
             return items[key]
@@ -108,7 +115,7 @@ def sequence_item(rt: Any, items: Any, key: Any, site: Site) -> Any:
             return items[-1] if n else rt.fresh(site)
         raise Raised("IndexError")
     if type(key) is slice:
-        bounds = [rt.resolve(x) for x in (key.start, key.stop, key.step)]
+        bounds = [settled(rt, x, site) for x in (key.start, key.stop, key.step)]
         if all(x is None or type(x) is int for x in bounds):
             part = items[slice(*bounds)]
             first = bounds[0]
@@ -116,8 +123,15 @@ def sequence_item(rt: Any, items: Any, key: Any, site: Site) -> Any:
                 # The last so many: what is older goes once there are more.
                 rt.turns["from", -first] = rt.turns.get(("from", -first), 0) + 1
             return LList(part, items.open) if type(items) is LList else part
-        return LList(items, True) if type(items) is LList else tuple(items)
+        if type(items) is not LList:
+            return tuple(items)
+        part = LList(items, True)
+        part.unsure = True  # how many of them, nobody knows
+        return part
     if type(key) in (Sym, Tensor):
+        found = MISSING if getattr(items, "open", False) else element(rt, items, key, site)
+        if found is not MISSING:
+            return found
         if n:
             return items[-1] if type(items) is LList else items[0]
         if type(items) is LList and not items.open:
@@ -131,7 +145,7 @@ def sequence_item(rt: Any, items: Any, key: Any, site: Site) -> Any:
 def set_item(rt: Any, obj: Any, key: Any, value: Any, site: Site) -> None:
     """``obj[key] = value``."""
     if type(key) is Sym:
-        key = rt.resolve(key)
+        key = settled(rt, key, site)
     if type(obj) is Sym:
         obj = rt.resolve(obj)
     kind = type(obj)
@@ -214,6 +228,7 @@ def merge(rt: Any, table: LDict, other: Any, site: Site) -> None:
     """``table.update(other)``."""
     if type(other) is Obj and isinstance(other.data, LDict):
         other = other.data
+    rt.ask(other)
     if type(other) is LDict:
         for key, value in list(other.items()):
             rt.put(table, key, value)

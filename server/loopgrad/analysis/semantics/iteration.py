@@ -83,6 +83,8 @@ def iterate(rt: Any, value: Any, site: Site) -> Source:
     """The elements of ``value``."""
     if type(value) is Sym:
         value = rt.resolve(value)
+    if rt.mixed:
+        rt.ask(value)
     kind = type(value)
     if kind is tuple or kind is str or kind is bytes or kind is range:
         return of_items(value) if kind is not range else _range(value)
@@ -217,6 +219,8 @@ def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) 
 def listed(rt: Any, value: Any, site: Site, most: int = 4096) -> tuple[list[Any], bool]:
     """The elements as a list, and whether there may be more (``list(x)``, ``*x``)."""
     kind = type(value)
+    if rt.mixed:
+        rt.ask(value)
     if kind is tuple:
         return list(value), False
     if kind is LList:
@@ -245,7 +249,7 @@ def unpack(rt: Any, value: Any, count: int, star: int | None, site: Site) -> lis
         value, kind = value.data, tuple
     if kind is Sym:
         if value.op == "phi":
-            return unpack(rt, value.args[1 if rt.truth(value.args[0], site) else 2], count, star, site)
+            return unpack(rt, value.args[1 if rt.part(value.args[0], site) else 2], count, star, site)
         items = [rt.child(value, ("item", k)) for k in range(count)]
         if star is not None:
             items[star] = LList([items[star]], True)

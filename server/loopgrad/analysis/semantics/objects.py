@@ -96,7 +96,7 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
         if resolved is not obj:
             return get(rt, resolved, name, site)
         if obj.op == "phi":
-            return get(rt, obj.args[1 if rt.truth(obj.args[0], site) else 2], name, site)
+            return get(rt, obj.args[1 if rt.part(obj.args[0], site) else 2], name, site)
         return rt.shared.unknowns.attribute(rt, obj, name, site)
     if kind is Namespace:
         return rt.shared.modules.attribute(rt, obj, name, site)
@@ -274,6 +274,8 @@ def set(rt: Any, obj: Any, name: str, value: Any, site: Site) -> None:
     elif kind is Sym:
         if obj.attrs is None:
             obj.attrs = {}
+        if rt.log is not None:
+            rt.child(obj, name)  # what it is where this is not run
         rt.put(obj.attrs, name, value)
     elif kind is Class:
         rt.put(obj.ns, name, value)

@@ -29,6 +29,7 @@ from ..values import (
     capped,
 )
 from ..where import Site
+from .choices import is_choice, settled, spread
 
 _DUNDER = {
     "add": "__add__",
@@ -99,6 +100,17 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
         return rt.shared.tensors.binary(rt, op, a, b, site)
     if (ta is Sym and a.node is not None) or (tb is Sym and b.node is not None):
         return rt.shared.tensors.binary(rt, op, a, b, site)
+    if rt.mixed:
+        rt.ask(a)
+        rt.ask(b)
+    if is_choice(a) and tb in CONST:
+        found = spread(rt, a, lambda side: binary(rt, op, fn, side, b, site), site)
+        if found is not MISSING:
+            return found
+    elif is_choice(b) and ta in CONST:
+        found = spread(rt, b, lambda side: binary(rt, op, fn, a, side, site), site)
+        if found is not MISSING:
+            return found
     if ta in CONST and tb in CONST:
         result = const_op(fn, op, a, b)
         return result if result is not MISSING else rt.fresh(site, "number")
@@ -156,6 +168,7 @@ def _numeric(value: Any) -> bool:
 
 def _repeat(rt: Any, a: Any, b: Any, site: Site) -> Any:
     seq, count = (a, b) if type(a) in (LList, tuple) else (b, a)
+    count = settled(rt, count, site)
     if type(count) is not int:
         items = list(seq) * 3
         return LList(items, True) if type(seq) is LList else tuple(items)
@@ -196,6 +209,10 @@ def unary(rt: Any, op: str, value: Any, site: Site) -> Any:
     """``-v``, ``+v``, ``~v``."""
     if type(value) is Sym:
         value = rt.resolve(value)
+    if is_choice(value):
+        found = spread(rt, value, lambda side: unary(rt, op, side, site), site)
+        if found is not MISSING:
+            return found
     kind = type(value)
     if kind is Tensor or (kind is Sym and value.node is not None):
         if op == "pos":
@@ -228,6 +245,17 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
     if rt.mixed:
         rt.ask(a)
         rt.ask(b)
+        found = _of_two(rt, op, a, b)
+        if found is not MISSING:
+            return found
+    if is_choice(a) and tb in CONST:
+        found = spread(rt, a, lambda side: compare(rt, op, fn, side, b, site), site)
+        if found is not MISSING:
+            return found
+    elif is_choice(b) and ta in CONST:
+        found = spread(rt, b, lambda side: compare(rt, op, fn, a, side, site), site)
+        if found is not MISSING:
+            return found
     if op == "is" or op == "isnot":
         return _identity(rt, op, a, b)
     if op == "in" or op == "notin":
@@ -288,6 +316,20 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
             return _negated(rt, Sym(("gt", key_of(a), key_of(b)), "compare", "gt", (a, b)))
         return Sym((op, key_of(a), key_of(b)), "compare", op, (a, b))
     return rt.fresh(site, "compare")
+
+
+def _of_two(rt: Any, op: str, a: Any, b: Any) -> Any:
+    """Whether something inert (a logger, a scheduler) is there, where one branch made it and another did not."""
+    value, other = (a, b) if type(a) is Obj else (b, a)
+    sides = rt.either(value)
+    if sides is None or op not in ("is", "isnot", "eq", "ne") or type(other) not in CONST:
+        return MISSING
+    cond, yes, no = sides
+    same = [type(side) is type(other) and side == other for side in (yes, no)]
+    answers = [one == (op in ("is", "eq")) for one in same]
+    if answers[0] == answers[1]:
+        return answers[0]
+    return Sym(("phi", cond.key, *answers), "bool", "phi", (cond, *answers))
 
 
 def _negated(rt: Any, value: Any) -> Any:
