@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .judge import judge, written
+from tests.torch_runner.run_block import run_apart
+
+from .judge import analysed, judge, written
 
 HEAD = """
 import random
@@ -318,3 +320,25 @@ def test_right(name: str) -> None:
 @pytest.mark.parametrize("name", FOUND)
 def test_found(name: str) -> None:
     judge(HEAD + written(FOUND[name]))
+
+
+def test_nothing_put_together_raises_before_any_backward() -> None:
+    """A loop that may not run leaves its list empty: ``torch.stack`` raises then, so the loss has a graph."""
+    step = """
+        import torch
+        net = torch.nn.Linear(3, 1)
+
+        def step(batches):
+            losses = []
+            for x in batches:
+                losses.append(net(x).mean())
+            torch.stack(losses).sum().backward()
+        """
+    assert analysed(written(step)).findings == []
+    report = run_apart(written(step) + "\nstep([])\n")
+    assert report.error is not None
+    assert "non-empty" in report.error
+    for join in ("stack", "cat", "hstack", "vstack", "concat"):
+        report = run_apart(f"import torch\ntorch.{join}([]).sum().backward()\n")
+        assert report.outcome == "error", join
+        assert analysed(f"import torch\ntorch.{join}([]).sum().backward()\n").findings == []

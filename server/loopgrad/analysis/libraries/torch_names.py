@@ -9,7 +9,7 @@ from ..semantics.calls import arg
 from ..signals import Raised
 from ..tape import Tensor
 from ..torch_model import autograd, containers, inplace, leaf_modules, methods, nn, optim, tensors
-from ..values import CONST, MISSING, Func, Namespace, Native, Sym, tensors_in
+from ..values import CONST, MISSING, Func, LList, Namespace, Native, Sym, tensors_in
 from ..where import Site
 from . import data, distributions, torch_factories, torch_wrappers, trees
 from .registry import TABLE, native
@@ -63,6 +63,9 @@ def derived(full: str) -> Any:
     return MISSING
 
 
+_JOINING = frozenset({"cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"})
+
+
 def _operation(prefix: str, name: str) -> Native:
     if name.endswith("_") and not name.endswith("__"):
 
@@ -77,6 +80,9 @@ def _operation(prefix: str, name: str) -> Native:
         return Native(name, methods_factory)
 
     def run(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+        if name in _JOINING and args and isinstance(args[0], (tuple, LList)) and not args[0]:
+            if not getattr(args[0], "open", False):
+                raise Raised("RuntimeError")  # there is nothing to put together
         if not any(
             type(v) is Tensor or type(v) is Sym and v.node is not None for v in (*args, *kwargs.values())
         ):
