@@ -1,6 +1,6 @@
 """Every case: the verdict, the outcome and the iteration agree with PyTorch, and a carrier is named.
 
-A third of them by default, all with LOOPGRAD_NIGHTLY=1. Where there are warm servers, one that ends with the
+A quarter of them by default, all with LOOPGRAD_NIGHTLY=1. Where there are warm servers, one that ends with the
 tests forks the runs.
 """
 
@@ -23,12 +23,13 @@ from loopgrad.confirm.warm import Warm
 
 CASES = Path(__file__).parents[1] / "cases"
 ALL = sorted(path.parent.name for path in CASES.glob("*/case.json"))
-CHOSEN = ALL if os.environ.get("LOOPGRAD_NIGHTLY") else ALL[::3]
+CHOSEN = ALL if os.environ.get("LOOPGRAD_NIGHTLY") else ALL[::4]
 
 _POOL = ThreadPoolExecutor(2)
 #: Named by the loop of its ``steps`` variable in case.json, though an inner loop is what carries.
 ENCLOSING = frozenset(
-    "gan-03 gan-x03 meta-learning-x02 outside-graph-x01 retain-graph-x02 rl-x02 rl-x06 several-losses-x01".split()
+    "gan-03 gan-x03 meta-learning-x02 outside-graph-r04 outside-graph-x01 retain-graph-x02 rl-r01 rl-r03 rl-x02 rl-x06 "
+    "several-losses-x01".split()
 )
 
 
@@ -58,11 +59,12 @@ def test_case(name: str) -> None:
             run(other, "bug.py")
     case = case_of(name)
     verdict = run(name, "bug.py").result()
-    assert (verdict.outcome or verdict.verdict) == case["outcome"], verdict.reason
-    if case["outcome"] == "clean":
+    outcome = "silent" if case.get("silent") else case["outcome"]
+    assert (verdict.outcome or verdict.verdict) == outcome, verdict.reason
+    if outcome == "clean":
         return
     assert verdict.verdict == "confirmed"
-    if case["outcome"] != "grows":
+    if outcome not in ("grows", "silent"):
         iterations = [count for _, _, count in verdict.loops] if name in ENCLOSING else [verdict.iteration]
         assert case["iteration"] in iterations
         assert verdict.raised_at is not None and verdict.raised_at[1] == case["raises_line"]

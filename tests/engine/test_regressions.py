@@ -417,6 +417,39 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         loss.backward()
         """,
     ),
+    "a graph that is retained but for its last use": (
+        "clean",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for i in range(N):
+            out = net(torch.randn(2, int(torch.randint(3, 6, (1,))), 3)).relu()
+            length = out.size(1)
+            optimizer.zero_grad()
+            for k in range(length):
+                loss = out[:, k].square().sum()
+                loss.backward(retain_graph=k + 1 < length)
+            optimizer.step()
+        """,
+    ),
+    "data that an in-place sum takes the parameter into": (
+        "silent",
+        """
+        import torch
+        data = torch.randn(4, 3)
+        bias = torch.nn.Parameter(torch.zeros(3))
+        optimizer = torch.optim.SGD([bias], lr=0.1)
+        def shifted(x):
+            x += bias
+            return x
+        for i in range(6):
+            optimizer.zero_grad()
+            (shifted(data) - 1).square().mean().backward()
+            optimizer.step()
+        """,
+    ),
 }
 
 

@@ -150,6 +150,15 @@ def test_a_new_error_of_the_same_variable_is_one(stub, overlay):
     assert len(offer(finding, source, overlay(), engine=stub)) == 1
 
 
+def test_an_error_at_the_same_call_under_another_name_is_the_same(stub, overlay):
+    source = SourceFile("t.py", "h = out  # LG101: append .detach()\nx = 1\ny = 2\n")
+    for iteration, offered in ((2, 1), (3, 2)):
+        raised = ("t.py", Range(2, 1, 2, 6))
+        finding = replace(first(stub, source, overlay()), raised_at=raised, iteration=2)
+        hidden_until_fixed(stub, replace(finding, iteration=iteration), ".detach()")
+        assert len(offer(finding, source, overlay(), engine=stub)) == offered
+
+
 def test_what_raises_nothing_hides_nothing(stub, overlay):
     source = SourceFile("t.py", "h = out  # LG101: append .detach()\nx = 1\ny = 2\n")
     finding = replace(first(stub, source, overlay()), outcome="grows")

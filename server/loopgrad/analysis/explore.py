@@ -34,6 +34,9 @@ LINE_FILE_STEPS = 15
 
 #: So many failing statements of an entry point are left out, for a backward to be reached.
 MOST_WAIVED = 8
+#: A condition that is asked anew so often has the other side taken each time; of so many conditions.
+ASKED_AGAIN = 3
+MOST_AGAIN = 3
 
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
@@ -186,6 +189,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     failing = True
     always: set[str] | None = None
     shown: set[tuple] = set()
+    first_trace: list[Decision] = []
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
@@ -198,6 +202,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         # A call that was cut short is a guess of what it would have done.
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
+        first_trace = first_trace or rt.trace
         collect(rt, seen)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
@@ -244,8 +249,38 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
+    if not cut:
+        analysis.verdicts += grows_each_time(shared, entry, analysis, first_trace)
     analysis.verdicts = without_lesser(analysis.verdicts)
     return way
+
+
+def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, trace: list[Decision]) -> list[Verdict]:
+    """What grows where a condition on the data of each iteration (``if mask.any():``) takes its other side each time.
+
+    One flip is one iteration of another kind, in which nothing grows yet.
+    """
+    keys: dict[int, set[Any]] = {}
+    sides: dict[int, set[bool | None]] = {}
+    for decision in trace:
+        if decision.flip and decision.site is not None:
+            keys.setdefault(id(decision.site), set()).add(decision.key)
+            sides.setdefault(id(decision.site), set()).add(decision.result)
+    again = [
+        site for site, asked in keys.items() if len(asked) >= ASKED_AGAIN and sides[site] <= {True, False}
+    ]
+    known = {v.observation.site.key for v in analysis.verdicts}
+    found: dict[Any, Verdict] = {}
+    for site in again[:MOST_AGAIN]:
+        for side in {not usual for usual in sides[site]}:
+            rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
+            rt.each_time[site] = bool(side)
+            run_path(rt, entry, Analysis())
+            analysis.steps += rt.steps
+            for each in rt.seen:
+                if each.what == "grows" and not each.guess and each.site.key not in known:
+                    found.setdefault(each.site.key, Verdict(each, False))
+    return list(found.values())
 
 
 def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:

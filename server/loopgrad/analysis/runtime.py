@@ -85,6 +85,8 @@ class Runtime(Deciding):
         #: Whether a loop was met of whose length nothing is known, and how many more iterations such loops run.
         self.open_loops = False
         self.longer = 0
+        #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
+        self.each_time: dict[int, bool] = {}
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
         self.turns: dict[tuple[str, int], int] = {}
         self.requires: list[Any] = []

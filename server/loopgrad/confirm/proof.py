@@ -8,7 +8,8 @@ there the fixed loss is compared with each loss of the faulty run's first passes
 
 *Still gets a gradient* is asked step by step: at each step of its optimizer before which a backward of the
 faulty run had reached the parameter, one of the fixed run has too, and behind the end of the faulty run it
-goes on getting one. A parameter that a script trains in every other step is so judged by its own measure.
+goes on getting one. A parameter that a script trains in every other step is so judged by its own measure, and
+one whose optimizer steps in neither run (a wrapper, around the one that does) by whether a backward reaches it.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ def _trains(before: dict[str, Any], after: dict[str, Any]) -> bool:
     """Whether a parameter gets its gradients as before. Histories are one "1" or "0" a step."""
     wanted = before["history"] + ("1" if before["pending"] else "")
     now = after.get("history", "")
+    if not before["history"] and not now:
+        return bool(after.get("reached"))
     if any(old == "1" and new == "0" for old, new in zip(wanted, now)):
         return False
     further = now[len(wanted) :]

@@ -77,7 +77,7 @@ def judge(finding: Finding, before: FileResult, after: FileResult, changes: dict
 
     A program that raises ends there. Mended, it runs on to what comes next: an independent finding that was
     out of reach until now is not the fix's doing, unless its story touches a line that the fix wrote or the
-    variables that the finding was about.
+    variables that the finding was about, or it ends where the finding did, no iteration later.
     """
     if not after.fails <= before.fails:
         return Verdict(False)
@@ -100,13 +100,22 @@ def judge(finding: Finding, before: FileResult, after: FileResult, changes: dict
 
 
 def _caused(new: Finding, finding: Finding, changes: dict[str, Change]) -> bool:
-    if set(new.carriers) & set(finding.carriers):
+    if set(new.carriers) & set(finding.carriers) or _as_early(new, finding, changes):
         return True
     places = [(new.path, new.range), *((step.path, step.range) for step in new.trace)]
     if new.raised_at:
         places.append(new.raised_at)
     written = {path: change.changed for path, change in changes.items()}
     return any(range_.line in written.get(path, ()) for path, range_ in places)
+
+
+def _as_early(new: Finding, finding: Finding, changes: dict[str, Change]) -> bool:
+    """Whether the same call still raises, no iteration later: another value on the way to it is named now."""
+    if new.raised_at is None or finding.raised_at is None or new.raised_at[0] != finding.raised_at[0]:
+        return False
+    path, range_ = finding.raised_at
+    lines = changes[path].lines(range_) if path in changes else {range_.line}
+    return new.raised_at[1].line in lines and (new.iteration or 0) <= (finding.iteration or 0)
 
 
 def _matched(

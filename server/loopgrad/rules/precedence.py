@@ -60,9 +60,34 @@ def _yields(one: Said, other: Said) -> bool:
 
 
 def _follows_from(verdict: Verdict, above: Verdict) -> bool:
-    """Whether one thing grows because another does: ``loss``, computed from the ``position`` that grows."""
+    """Whether one thing grows because another does: ``loss``, computed from the ``position`` that grows.
+
+    A name that each iteration binds anew before it reads it takes nothing into the next one: another does.
+    """
     seen, other = verdict.observation, above.observation
-    return _same_loop(verdict, above) and _reads(seen, other) and not _reads(other, seen)
+    if not _same_loop(verdict, above):
+        return False
+    anew, other_anew = _bound_anew(seen), _bound_anew(other)
+    if anew != other_anew:
+        return anew
+    return _reads(seen, other) and not _reads(other, seen)
+
+
+def _bound_anew(seen: Observation) -> bool:
+    """Whether all that carries is plain names that the loop binds before it reads them."""
+    loop = getattr(seen.facts.get("loop_site"), "node", None)
+    body: list[ast.stmt] = getattr(loop, "body", [])
+    carriers = [carrier.text for carrier in seen.carriers]
+    return bool(carriers) and all(_binds_first(body, name) for name in carriers)
+
+
+def _binds_first(body: list[ast.stmt], name: str) -> bool:
+    for statement in body:
+        mentions = [n for n in ast.walk(statement) if isinstance(n, ast.Name) and n.id == name]
+        if mentions:
+            plain = isinstance(statement, (ast.Assign, ast.AnnAssign))
+            return plain and all(isinstance(each.ctx, ast.Store) for each in mentions)
+    return False
 
 
 def _same_loop(verdict: Verdict, above: Verdict) -> bool:

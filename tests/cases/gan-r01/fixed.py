@@ -42,17 +42,18 @@ for step in range(n_rounds):
     G_paintings = G(G_ideas)
 
     prob_artist0 = D(artist_paintings)
-    prob_artist1 = D(G_paintings)
+    prob_artist1 = D(G_paintings.detach())
 
     D_loss = -torch.mean(torch.log(prob_artist0) + torch.log(1.0 - prob_artist1))
-    G_loss = torch.mean(torch.log(1.0 - prob_artist1))
-
-    opt_G.zero_grad()
-    G_loss.backward(retain_graph=True)
 
     opt_D.zero_grad()
     D_loss.backward()
     opt_D.step()
+
+    G_loss = torch.mean(torch.log(1.0 - D(G_paintings)))
+
+    opt_G.zero_grad()
+    G_loss.backward()
     opt_G.step()
 
     if step % 2 == 0:

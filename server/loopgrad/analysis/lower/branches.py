@@ -97,9 +97,10 @@ def lower_if(node: ast.If, scope: Scope) -> Run:
             return body(f) if known else orelse(f)
         if type(cond) is not Sym:
             cond = rt.fresh(site, "bool")
+        side = rt.each_time.get(id(site), hint)
         if rt.shared.significant.get(mark):
-            return body(f) if rt.decide(cond, site, hint, flip) else orelse(f)
-        return attempt(f, cond, body, orelse, site, hint, mark, flip)
+            return body(f) if rt.decide(cond, site, side, flip) else orelse(f)
+        return attempt(f, cond, body, orelse, site, side, mark, flip)
 
     return run
 

@@ -13,10 +13,21 @@ from . import tensors
 
 
 def flag(rt: Any, value: Any, site: Site) -> bool:
-    """A boolean argument such as ``retain_graph``."""
+    """A boolean argument such as ``create_graph``."""
     if value is None:
         return False
     return bool(rt.truth(value, site))
+
+
+def retains(rt: Any, value: Any, create: bool, site: Site) -> bool:
+    """``retain_graph``, which is ``create_graph`` where it is not given.
+
+    Who computes it (``k + 1 < length``) frees the graph with its last use: what is not known is taken to retain,
+    and the other side is no path of its own.
+    """
+    if value is None:
+        return create
+    return rt.known(value, site) is not False
 
 
 def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: Site) -> None:
@@ -25,7 +36,7 @@ def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: S
         raise Raised("TypeError", sure=True)  # as torch 0.1 allowed
     create = flag(rt, arg(args, kwargs, 2, "create_graph", False), site)
     retain_arg = arg(args, kwargs, 1, "retain_graph", None)
-    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    retain = retains(rt, retain_arg, create, site)
     inputs = arg(args, kwargs, 3, "inputs", None)
     backward(rt, [t], site, retain, create, _inputs(rt, inputs, site), retain_arg is not None)
 
@@ -146,7 +157,7 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
     outputs, inputs = arg(args, kwargs, 0, "outputs"), arg(args, kwargs, 1, "inputs")
     create = flag(rt, arg(args, kwargs, 4, "create_graph", False), site)
     retain_arg = arg(args, kwargs, 3, "retain_graph", None)
-    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    retain = retains(rt, retain_arg, create, site)
     outs = [outputs] if type(outputs) in (Tensor, Sym) else rt.shared.objects.listed(rt, outputs, site)[0]
     single = type(inputs) in (Tensor, Sym)
     wanted = [inputs] if single else rt.shared.objects.listed(rt, inputs, site)[0]
@@ -195,7 +206,7 @@ def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -
     roots = arg(args, kwargs, 0, "tensors")
     create = flag(rt, arg(args, kwargs, 3, "create_graph", False), site)
     retain_arg = arg(args, kwargs, 2, "retain_graph", None)
-    retain = create if retain_arg is None else flag(rt, retain_arg, site)
+    retain = retains(rt, retain_arg, create, site)
     values = [roots] if type(roots) in (Tensor, Sym) else rt.shared.objects.listed(rt, roots, site)[0]
     backward(
         rt, values, site, retain, create, _inputs(rt, kwargs.get("inputs"), site), retain_arg is not None

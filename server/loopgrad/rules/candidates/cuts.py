@@ -29,11 +29,31 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
         title = ways[0][0][0] if len({title for title, _ in (way[0] for way in ways)}) == 1 else None
         together = [step for way in ways for step in way[0][1]]
         found += request("keep-graph", title or Message.of("fix.keep-graph.several"), together)
+    inside = _function_records(seen, context)
+    if not any(way for way in ways):
+        found += inside
     for title, steps in (each for way in ways for each in way):
         found += request("keep-graph", title, steps)
+    found += inside
     for site in (site for kind, site in seen.facts.get("cuts") or () if kind == "frozen"):
         found += request("reorder", Message.of("fix.reorder.freeze"), _frozen_first(site, seen, context))
     return distinct(found)
+
+
+def _function_records(seen: Observation, context: Context) -> list[FixRequest]:
+    """``@torch.enable_grad()`` on the function with the backward, where its caller has switched gradients off."""
+    raised = seen.raised
+    away = [site for kind, site in seen.facts.get("cuts") or () if kind == "no_grad"]
+    if raised is None or not away:
+        return []
+    file = File(context, context.path(raised))
+    function = file.tree.function(raised.node)
+    if not isinstance(function, ast.FunctionDef) or any(
+        context.path(site) == file.path and file.tree.scope(site.node) is function for site in away
+    ):
+        return []
+    title = Message.of("fix.keep-graph.function", function=function.name)
+    return request("keep-graph", title, [file.step("decorate", function, _ON)])
 
 
 def _frozen_first(site: Site, seen: Observation, context: Context) -> list[Step]:

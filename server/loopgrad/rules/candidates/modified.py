@@ -20,6 +20,9 @@ from .stores import stores
 
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
+    plain = _out_of_place(seen, context)
+    if plain:
+        return distinct(plain)
     if seen.facts.get("outside"):
         found = outside.anew_or_never(seen, context)
     elif seen.facts.get("loop_run"):
@@ -28,7 +31,8 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
         moved, rest = _reordered(seen, context), _within(seen, context)
         anew = _computed_again(seen, context)
         anew = released(anew, seen, context) or anew
-        return distinct([*moved[:1], *anew, *moved[1:], *rest])
+        later = _group_later(seen, context)
+        return distinct([*moved[:1], *later, *anew, *moved[1:], *rest])
     return distinct([*released(found, seen, context), *found])
 
 
@@ -46,6 +50,48 @@ def released(found: list[FixRequest], seen: Observation, context: Context) -> li
         )
         for each in found[:5]
     ]
+
+
+_OPERATORS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.Pow: "**", ast.Mod: "%",
+    ast.FloorDiv: "//",
+}  # fmt: skip
+
+
+def _out_of_place(seen: Observation, context: Context) -> list[FixRequest]:
+    """``x = x + f(x)`` for the ``x += f(x)`` that changes what is saved; and for all of them in its function."""
+    change = seen.facts.get("modified")
+    if not isinstance(change, Site):
+        return []
+    file = File(context, context.path(change))
+    statement = file.tree.statement(change.node)
+    text = _written_out(statement, file)
+    if statement is None or text is None:
+        return []
+    one = [file.step("insert_before", statement, text), file.step("delete", statement)]
+    steps = list(one)
+    function = file.tree.function(statement) or file.tree.tree
+    for each in ast.walk(function):
+        if isinstance(each, ast.AugAssign) and each is not statement:
+            other = _written_out(each, file)
+            if other is not None and ast.dump(each.target) == ast.dump(statement.target):  # type: ignore[attr-defined]
+                steps += [file.step("insert_before", each, other), file.step("delete", each)]
+    title = Message.of("fix.out-of-place", names=names([file.source(statement.target)]))  # type: ignore[attr-defined]
+    return [*request("out-of-place", title, one), *request("out-of-place", title, steps)]
+
+
+def _written_out(statement: ast.stmt | None, file: File) -> str | None:
+    """``x = x + (value)`` as text, for an augmented assignment to a name or an attribute."""
+    if not isinstance(statement, ast.AugAssign) or not isinstance(
+        statement.target, (ast.Name, ast.Attribute)
+    ):
+        return None
+    sign = _OPERATORS.get(type(statement.op))
+    if sign is None:
+        return None
+    target, value = file.source(statement.target), file.source(statement.value)
+    simple = isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
+    return f"{target} = {target} {sign} {value if simple else f'({value})'}"
 
 
 def _reordered(seen: Observation, context: Context) -> list[FixRequest]:
@@ -69,6 +115,41 @@ def _reordered(seen: Observation, context: Context) -> list[FixRequest]:
         moved = [file.step("move_after", step, other=backward)]
         found += request("reorder", title, moved, preferable=False)
     return found
+
+
+def _group_later(seen: Observation, context: Context) -> list[FixRequest]:
+    """``opt.zero_grad(); loss.backward(); opt.step()`` as a whole behind the other optimizer's step.
+
+    Its own zero_grad clears what the other loss leaves in the gradients, so both steps stay what they were.
+    """
+    change, raised = seen.facts.get("modified"), seen.raised
+    if not isinstance(change, Site) or raised is None or context.path(change) != context.path(raised):
+        return []
+    file = File(context, context.path(change))
+    step, backward = file.tree.statement(change.node), file.tree.statement(raised.node)
+    if step is None or backward is None or not _before(file, step, backward):
+        return []
+    block = file.tree.block(step)
+    own = _receiver_of(step, "step")
+    at, then = (next(i for i, each in enumerate(block) if each is one) for one in (step, backward))
+    first = next((i for i in range(at - 1, -1, -1) if _receiver_of(block[i], "zero_grad") == own), None)
+    last = next((i for i in range(then + 1, len(block)) if _receiver_of(block[i], "step")), None)
+    if own is None or first is None or last is None:
+        return []
+    group = block[first : at + 1]
+    if not all(isinstance(each, ast.Expr) for each in group):
+        return []
+    title = Message.of("fix.reorder.group", first=step.lineno, second=block[last].lineno)
+    moved = [file.step("move_after", each, other=block[last]) for each in group]
+    return request("reorder", title, moved)
+
+
+def _receiver_of(statement: ast.stmt, method: str) -> str | None:
+    """``opt`` of the statement ``opt.step()``."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method:
+        return ast.unparse(value.func.value)
+    return None
 
 
 def _computed_again(seen: Observation, context: Context) -> list[FixRequest]:

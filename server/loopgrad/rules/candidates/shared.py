@@ -12,6 +12,8 @@ from loopgrad.model import FixRequest, Message, Step
 from ..context import Context
 from ..syntax import calls_in, method_name
 from ..words import names
+from . import nograd
+from .carried import at_store
 from .edits import File, distinct, request
 from .stores import Store, stores
 from .summing import over_loop
@@ -24,8 +26,13 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
         for steps in first_reads(store, seen, context):
             found += request("detach", Message.of("fix.detach.first-loss", names=names([store.name])), steps)
         found += _second_reads(store, seen, context)
+        found += _kept(store, seen, context)
+    found += _whole_uses(seen, context)
     if not carriers:
         found += _at_uses(seen, context)
+    found += _retained(seen, context)
+    for store in carriers:
+        found += _computed_again(store, seen, context)
     added = [*summed(seen, context), *over_loop(seen, context)]
     # With no step between the two calls both losses are meant for the same step: then they are added.
     together = any(each.preferable for each in added)
@@ -80,6 +87,63 @@ def _at_uses(seen: Observation, context: Context) -> list[FixRequest]:
     return found
 
 
+def _kept(store: Store, seen: Observation, context: Context) -> list[FixRequest]:
+    """For what an object keeps from one pass to the other: cut at the store, or nothing recorded in its function."""
+    if store.kind != "attribute":
+        return []
+    title = Message.of("fix.detach.store", names=names([store.name]))
+    found = request("detach", title, at_store([store]))
+    function = store.function
+    if isinstance(function, ast.FunctionDef) and function.name != "forward":
+        title = Message.of("fix.no_grad.function", name=function.name)
+        found += request("no_grad", title, nograd.decorate(store.site, context))
+    return found
+
+
+def _whole_uses(seen: Observation, context: Context) -> list[FixRequest]:
+    """``(q - v).detach()``: what the shared values go into, where the second loss takes it for a number."""
+    found: list[FixRequest] = []
+    for site in context.sites(seen.facts.get("uses"))[:1]:
+        if isinstance(site.node, ast.BinOp):
+            file = File(context, context.path(site))
+            title = Message.of("fix.detach.use-whole", text=file.source(site.node))
+            found += request("detach", title, [file.append(site.node, ".detach()")])
+    return found
+
+
+def _retained(seen: Observation, context: Context) -> list[FixRequest]:
+    """``retain_graph=True`` at the first of two calls over one pass, where they cannot become one."""
+    freed, raised = seen.facts.get("freed"), seen.raised
+    if not isinstance(freed, Site) or raised is None or freed.key == raised.key:
+        return []
+    file = File(context, context.path(freed))
+    first, second = file.tree.statement(freed.node), file.tree.statement(raised.node)
+    call = _backward(first) if first is not None else None
+    if call is None or call.keywords or second is None or file.path != context.path(raised):
+        return []
+    if file.tree.scope(call) is not file.tree.scope(second):
+        return []
+    title = Message.of("fix.keep-graph.retain", line=context.line(raised))
+    text = f"{file.source(call.func)}(retain_graph=True)"
+    return request("keep-graph", title, [file.step("replace", call, text)])
+
+
+def _computed_again(store: Store, seen: Observation, context: Context) -> list[FixRequest]:
+    """The shared value computed a second time, in front of the statement that uses it for the second loss."""
+    build = store.statement
+    site = next(iter(context.sites(seen.facts.get("uses"))), None)
+    if not isinstance(build, ast.Assign) or site is None or context.path(site) != store.file.path:
+        return []
+    file = store.file
+    use = file.tree.statement(site.node)
+    pair = file.tree.common_block(build, use) if use is not None else None
+    if pair is None or pair[0] is not build or pair[1] is build or build.lineno > pair[1].lineno:
+        return []
+    title = Message.of("fix.recompute.second", names=names([store.name]))
+    step = file.step("insert_before", pair[1], file.source(build))
+    return request("recompute", title, [step], preferable=False)
+
+
 # One backward over the sum -------------------------------------------------------------------------------
 
 
@@ -107,7 +171,7 @@ def summed(seen: Observation, context: Context) -> list[FixRequest]:
         for statement in between
         if any(method_name(call) in ("step", "update") for call in calls_in(statement))
     ]
-    steps += [file.step("move_after", statement, other=second) for statement in reversed(steps_between)]
+    steps += [file.step("move_after", statement, other=second) for statement in steps_between]
     title = Message.of("fix.sum-losses", first=file.source(receiver), second=file.source(other))
     return request("sum-losses", title, steps, preferable=not steps_between)
 
