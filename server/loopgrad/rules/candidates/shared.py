@@ -23,10 +23,10 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
     carriers = stores(seen.carriers, context)[:1]
     found: list[FixRequest] = []
     for store in carriers:
+        found += _kept(store, seen, context)
         for steps in first_reads(store, seen, context):
             found += request("detach", Message.of("fix.detach.first-loss", names=names([store.name])), steps)
         found += _second_reads(store, seen, context)
-        found += _kept(store, seen, context)
     found += _whole_uses(seen, context)
     if not carriers:
         found += _at_uses(seen, context)
