@@ -434,20 +434,24 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             optimizer.step()
         """,
     ),
-    "data that an in-place sum takes the parameter into": (
-        "silent",
+    "a sum that waits for its backward behind a continue": (
+        "clean",
         """
+        import sys
         import torch
-        data = torch.randn(4, 3)
-        bias = torch.nn.Parameter(torch.zeros(3))
-        optimizer = torch.optim.SGD([bias], lr=0.1)
-        def shifted(x):
-            x += bias
-            return x
-        for i in range(6):
+        N = 12
+        every = len(sys.argv) + 1
+        net = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        total = 0
+        for i in range(N):
+            total = total + net(torch.randn(2, 3)).square().mean()
+            if (i + 1) % every != 0:
+                continue
             optimizer.zero_grad()
-            (shifted(data) - 1).square().mean().backward()
+            total.backward()
             optimizer.step()
+            total = 0
         """,
     ),
 }

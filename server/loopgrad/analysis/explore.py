@@ -189,7 +189,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     failing = True
     always: set[str] | None = None
     shown: set[tuple] = set()
-    first_trace: list[Decision] = []
+    plain: Runtime | None = None
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
@@ -202,7 +202,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         # A call that was cut short is a guess of what it would have done.
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
-        first_trace = first_trace or rt.trace
+        plain = plain or rt
         collect(rt, seen)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
@@ -249,20 +249,21 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         if first.what == "grows" and entry_seen.times * 2 < complete:
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
-    if not cut:
-        analysis.verdicts += grows_each_time(shared, entry, analysis, first_trace)
+    if plain is not None and not cut and not waived:
+        analysis.verdicts += grows_each_time(shared, entry, analysis, plain)
     analysis.verdicts = without_lesser(analysis.verdicts)
     return way
 
 
-def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, trace: list[Decision]) -> list[Verdict]:
+def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Runtime) -> list[Verdict]:
     """What grows where a condition on the data of each iteration (``if mask.any():``) takes its other side each time.
 
-    One flip is one iteration of another kind, in which nothing grows yet.
+    One flip is one iteration of another kind, in which nothing grows yet. Where the other side is without the
+    backward of the ``plain`` run, what waits for that backward is no growth.
     """
     keys: dict[int, set[Any]] = {}
     sides: dict[int, set[bool | None]] = {}
-    for decision in trace:
+    for decision in plain.trace:
         if decision.flip and decision.site is not None:
             keys.setdefault(id(decision.site), set()).add(decision.key)
             sides.setdefault(id(decision.site), set()).add(decision.result)
@@ -277,6 +278,8 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, trace: lis
             rt.each_time[site] = bool(side)
             run_path(rt, entry, Analysis())
             analysis.steps += rt.steps
+            if len(rt.passes) < len(plain.passes):
+                continue
             for each in rt.seen:
                 if each.what == "grows" and not each.guess and each.site.key not in known:
                     found.setdefault(each.site.key, Verdict(each, False))
