@@ -199,6 +199,7 @@ def test_proof() -> None:
         ("1010", True, "10101010", True),
         ("1110", True, "10101010", False),
         ("1", True, "", False),
+        ("", True, "", True),  # a wrapper, around the optimizer that steps
     ],
 )
 def test_still_trained_is_asked_step_by_step(before: str, pending: bool, after: str, trained: bool) -> None:
