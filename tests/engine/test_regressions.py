@@ -454,6 +454,26 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             total = 0
         """,
     ),
+    "an optimizer's state of each parameter": (
+        "second-backward",
+        """
+        import torch
+        net = torch.nn.Linear(3, 3)
+        class Ascent(torch.optim.SGD):
+            def first_step(self):
+                with torch.no_grad():
+                    for group in self.param_groups:
+                        for p in group["params"]:
+                            self.state[p]["old"] = p.clone()
+                            p.add_(p.grad)
+        optimizer = Ascent(net.parameters(), lr=0.1)
+        for i in range(3):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            optimizer.first_step()
+            loss.backward()
+        """,
+    ),
 }
 
 

@@ -94,7 +94,12 @@ def dict_item(rt: Any, table: LDict, key: Any, site: Site) -> Any:
         # Which entry an unknown key names is open; one of them stands for all.
         same = list(table.values())
         return same[-1]
-    if type(key) is Tensor and not key.guess and not any(type(k) in (Sym, Tensor) for k in table):
+    if (
+        type(key) is Tensor
+        and not key.guess
+        and not table.open
+        and not any(type(k) in (Sym, Tensor) for k in table)
+    ):
         # A tensor is hashed by its identity: `index2word[ni]` worked as long as `ni` was a number.
         raise Raised("KeyError", sure=True)
     if table.open or type(key) in (Sym, Tensor) or any(type(k) in (Sym, Tensor) for k in table):
