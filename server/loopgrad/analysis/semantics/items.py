@@ -97,10 +97,11 @@ def dict_item(rt: Any, table: LDict, key: Any, site: Site) -> Any:
     if (
         type(key) is Tensor
         and not key.guess
-        and not table.open
+        and (table or not table.open)
         and not any(type(k) in (Sym, Tensor) for k in table)
     ):
-        # A tensor is hashed by its identity: `index2word[ni]` worked as long as `ni` was a number.
+        # A tensor is hashed by its identity: `index2word[ni]` worked as long as `ni` was a number. Of a table of
+        # which nothing is known (an optimizer's state), it may be a key.
         raise Raised("KeyError", sure=True)
     if table.open or type(key) in (Sym, Tensor) or any(type(k) in (Sym, Tensor) for k in table):
         value = rt.fresh(site)
