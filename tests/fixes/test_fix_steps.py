@@ -254,3 +254,14 @@ def test_magics_of_a_notebook_stay_as_they_are():
     assert done(text, step) == text.replace("a - b\n", "a - b\nz = 1\n")
     with pytest.raises(EditError, match="libcst cannot read"):
         done(text, Step("delete", "t.py", at(text, "y = x - a")))
+
+
+def test_edits_do_not_touch():
+    """Whoever applies edits from the last to the first gets the same text in every order of equal positions."""
+    text = "import torch\n\nout = net(x)\nkept = out\n"
+    wrap = Step("wrap", "t.py", at(text, "out = net(x)"), "with torch.no_grad():", at(text, "kept = out"))
+    edits = file_edits("t.py", text, [wrap])
+    starts = [(edit.range.line, edit.range.column) for edit in edits]
+    ends = [(edit.range.end_line, edit.range.end_column) for edit in edits]
+    assert all(end < start for end, start in zip(ends, starts[1:]))
+    assert done(text, wrap) == "import torch\n\nwith torch.no_grad():\n    out = net(x)\n    kept = out\n"

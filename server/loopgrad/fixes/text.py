@@ -190,7 +190,15 @@ def document(text: str) -> Document:
 
 
 def as_edits(path: str, doc: Document, splices: Iterable[Splice]) -> tuple[Edit, ...]:
-    return tuple(Edit(path, doc.range(splice.start, splice.end), splice.text) for splice in splices)
+    """Splices, in order, as edits. Of those that touch one is made: whoever applies edits from the last to the first
+    need not know which of two at the same position comes first."""
+    joined: list[Splice] = []
+    for splice in splices:
+        if joined and joined[-1].end == splice.start:
+            last = joined.pop()
+            splice = Splice(last.start, splice.end, last.text + splice.text)
+        joined.append(splice)
+    return tuple(Edit(path, doc.range(splice.start, splice.end), splice.text) for splice in joined)
 
 
 def as_splices(doc: Document, edits: Iterable[Edit]) -> list[Splice]:
