@@ -18,6 +18,7 @@ from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
 from .lower.waived import has_backward
 from .observation import Observation
+from .recurring import other_sides
 from .runtime import Runtime
 from .shared import FileRecord, Shared
 from .signals import Budget, Ended, Raised, Stale
@@ -34,9 +35,6 @@ LINE_FILE_STEPS = 15
 
 #: So many failing statements of an entry point are left out, for a backward to be reached.
 MOST_WAIVED = 8
-#: A condition that is asked anew so often has the other side taken each time; of so many conditions.
-ASKED_AGAIN = 3
-MOST_AGAIN = 3
 
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
@@ -261,28 +259,18 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
     One flip is one iteration of another kind, in which nothing grows yet. Where the other side is without the
     backward of the ``plain`` run, what waits for that backward is no growth.
     """
-    keys: dict[int, set[Any]] = {}
-    sides: dict[int, set[bool | None]] = {}
-    for decision in plain.trace:
-        if decision.flip and decision.site is not None:
-            keys.setdefault(id(decision.site), set()).add(decision.key)
-            sides.setdefault(id(decision.site), set()).add(decision.result)
-    again = [
-        site for site, asked in keys.items() if len(asked) >= ASKED_AGAIN and sides[site] <= {True, False}
-    ]
     known = {v.observation.site.key for v in analysis.verdicts}
     found: dict[Any, Verdict] = {}
-    for site in again[:MOST_AGAIN]:
-        for side in {not usual for usual in sides[site]}:
-            rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
-            rt.each_time[site] = bool(side)
-            run_path(rt, entry, Analysis())
-            analysis.steps += rt.steps
-            if len(rt.passes) < len(plain.passes):
-                continue
-            for each in rt.seen:
-                if each.what == "grows" and not each.guess and each.site.key not in known:
-                    found.setdefault(each.site.key, Verdict(each, False))
+    for site, side in other_sides(plain.trace):
+        rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
+        rt.each_time[site] = side
+        run_path(rt, entry, Analysis())
+        analysis.steps += rt.steps
+        if len(rt.passes) < len(plain.passes):
+            continue
+        for each in rt.seen:
+            if each.what == "grows" and not each.guess and each.site.key not in known:
+                found.setdefault(each.site.key, Verdict(each, False))
     return list(found.values())
 
 

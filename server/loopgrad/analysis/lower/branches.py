@@ -74,9 +74,8 @@ def lower_if(node: ast.If, scope: Scope) -> Run:
         # `if i % 100 == 0: print(...)` is no reason to run up to iteration 100.
         tests = (each for each in ast.walk(node.test) if isinstance(each, (ast.BinOp, ast.Compare)))
         scope.idle.update(id(each) for each in tests)
-    test = lower(node.test, scope)
+    test, site = lower(node.test, scope), scope.site(node.test)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
-    site = scope.site(node.test)
     body_leaves, else_leaves = leaves(node.body), leaves(node.orelse)
     hint: bool | None = None
     flip = True

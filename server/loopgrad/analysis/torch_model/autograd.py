@@ -22,12 +22,25 @@ def flag(rt: Any, value: Any, site: Site) -> bool:
 def retains(rt: Any, value: Any, create: bool, site: Site) -> bool:
     """``retain_graph``, which is ``create_graph`` where it is not given.
 
-    Who computes it (``k + 1 < length``) frees the graph with its last use: what is not known is taken to retain,
-    and the other side is no path of its own.
+    Who computes it in the loop (``k + 1 < length``) frees the graph with its last use: what is not known of that
+    is taken to retain, and the other side is no path of its own. An option of the program is tried on both.
     """
     if value is None:
         return create
-    return rt.known(value, site) is not False
+    if type(value) is Sym and rt.known(value, site) is None and _counts(rt, value):
+        return True
+    return flag(rt, value, site)
+
+
+def _counts(rt: Any, condition: Any) -> bool:
+    """Whether a condition is another one in each iteration: made in the loop, or compared with a number."""
+    if type(condition) is not Sym:
+        return False
+    if condition.op in ("not", "and", "or"):
+        return any(_counts(rt, each) for each in condition.args)
+    if condition.op in ("lt", "gt", "eq"):
+        return any(type(each) in (int, float) for each in condition.args) or rt.made_here(condition.key)
+    return bool(rt.made_here(condition.key))
 
 
 def tensor_backward(rt: Any, t: Any, args: list, kwargs: dict[str, Any], site: Site) -> None:
