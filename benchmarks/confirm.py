@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXAMPLE = ROOT / "examples" / "encoded_features.py"
+EXAMPLE = ROOT / "examples" / "admm_denoiser.py"
 ROUNDS = 3
 
 TIMED = """

@@ -65,12 +65,17 @@ def test_calls_that_built_it(confirm: Confirm, write: Write) -> None:
     assert [finding["status"] for finding in document["findings"]] == ["confirmed"]
 
 
-@pytest.mark.parametrize("change", ["nothing was seen", "no call", "it writes"])
+@pytest.mark.parametrize("change", ["nothing was seen", "no call", "one function", "it writes"])
 def test_one_pass_is_enough(confirm: Confirm, write: Write, change: str) -> None:
     text = CARRIED.replace("CUT", "h.detach()" if change == "nothing was seen" else "h")
     if change == "no call":
         text = text[: text.index("def train_step")] + (
             "h = torch.zeros(2, 3)\nfor i in range(4):\n    h = h * cell.layer.weight.mean()\n    h.sum().backward()\n"
+        )
+    if change == "one function":
+        text = text[: text.index("def train_step")] + (
+            "def main():\n    h = torch.zeros(2, 3)\n    for i in range(4):\n"
+            "        h = h * cell.layer.weight.mean()\n        h.sum().backward()\n\nmain()\n"
         )
     if change == "it writes":
         text = "open('log.txt', 'w').close()\n" + text

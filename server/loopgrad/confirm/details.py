@@ -1,7 +1,8 @@
 """The second pass: which calls led to the statement that built the graph.
 
 Watching costs little; noting at every statement the calls that led to it does not. So that is left to a second
-run, with the same seeds, and only where a first one has seen a fault in a function that was called from elsewhere.
+run, with the same seeds, and only where a first one has seen a fault whose graph a function built that is called
+from where the fault is: what stands in one function needs no telling.
 What the script prints has been shown by the first run. A script that writes into its folder is not run again for
 this, except in a copy.
 """
@@ -25,7 +26,11 @@ def wants_details(verdict: Verdict, request: Request) -> bool:
         return False
     if verdict.first_write is not None and not request.scratch_copy:
         return False
-    return verdict.seconds < request.timeout / 2 and _in_function(verdict.built_at)
+    if verdict.seconds > request.timeout / 2:
+        return False
+    maker = _function(verdict.built_at)
+    near = [verdict.raised_at, verdict.freed_at, *(at for _, at in verdict.carriers)]
+    return maker is not None and all(_function(at) != maker for at in near if at is not None)
 
 
 def add_details(verdict: Verdict, request: Request, cancel: threading.Event) -> None:
@@ -42,16 +47,18 @@ def _what(verdict: Verdict) -> tuple[object, ...]:
     return verdict.outcome, verdict.iteration, verdict.raised_at, verdict.freed_at, verdict.built_at
 
 
-def _in_function(place: Place) -> bool:
-    """Whether a line is a function's: one of the module itself has no caller."""
+def _function(place: Place) -> tuple[str, int] | None:
+    """The innermost function that a line stands in, as its place; None for a line of the module itself."""
     path, line = place
     try:
         with open(path, "rb") as file:
             tree = ast.parse(file.read())
     except (OSError, SyntaxError, ValueError, RecursionError):
-        return False
-    return any(
-        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        and node.lineno < line <= (node.end_lineno or 0)
+        return None
+    around = [
+        node.lineno
         for node in ast.walk(tree)
-    )
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        and node.lineno < line <= (node.end_lineno or 0)
+    ]
+    return (path, max(around)) if around else None
