@@ -32,7 +32,7 @@ MESSAGES = {
 }
 RAISING = tuple(MESSAGES.values())
 #: Processor time of one run; they take some hundredths of a second.
-LIMIT = 2.0
+LIMIT = 4.0
 
 
 @dataclass

@@ -81,6 +81,8 @@ def _shown(finding: Finding, run: Run, loops: list[WitnessStep]) -> str:
             if counted != step.value:
                 return f"iteration {counted} of the loop at {step.range.line}, not {step.value}"
         return ""
+    if run.outcome == "error":
+        return ""  # longer, it is no program that can be judged
     for step in loops:
         trips = run.trips.get(step.range.line, 0)
         if trips < step.value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .tape import Tensor
-from .values import CONST, MISSING, Class, Func, LDict, LList, LSet, Obj, Sym
+from .values import CONST, MISSING, Bound, Class, Func, LDict, LList, LSet, Native, Obj, Partial, Sym
 
 
 def parts_of(key: Any, limit: int) -> int:
@@ -58,7 +58,7 @@ def relevant(value: Any, depth: int = 3) -> bool:
         return value.node is not None or (
             value.op == "phi" and any(relevant(a, depth) for a in value.args[1:])
         )
-    if kind is Func:
+    if kind in (Func, Native, Partial, Bound):
         return True
     if kind is Obj:
         if value.is_a("inert"):

@@ -27,10 +27,12 @@ UNSAID = 2
 class Storage:
     """What views and ``detach()`` share: the memory and its version counter."""
 
-    __slots__ = ("mark", "modified", "version")
+    __slots__ = ("mark", "modified", "saved", "version")
 
     def __init__(self) -> None:
         self.version = 0
+        #: Whether some node has saved what is in it, so that a change of it could be noticed.
+        self.saved = False
         #: A number that names it in the keys of unknowns (its size), the same in every run.
         self.mark = 0
         #: The last modification: (site, where, what, sequence number then), for the story.

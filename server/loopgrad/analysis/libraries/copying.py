@@ -31,6 +31,7 @@ from .registry import native
 @native("copy.copy")
 def _copy(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     value = args[0]
+    rt.ask(value)
     if type(value) is Tensor:  # a leaf of its own over the same memory, whatever the value was built from
         leaf = methods.method(rt, value, "detach", [], {}, site)
         leaf.leaf_grad, leaf.where = value.requires_grad, rt.where
@@ -50,6 +51,7 @@ def _copy(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 
 @native("copy.deepcopy")
 def _deepcopy(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
+    rt.ask(args[0])
     return clone(rt, args[0], site, {})
 
 

@@ -264,7 +264,7 @@ def _join(
         kept = other if type(mine) in CONST or mine == () else mine
         if kept is other:
             rt.put(obj, name, kept)
-        if type(kept) is Tensor and type(mine) is type(other):
+        if type(kept) is Tensor and type(other) is Tensor and kept.not_float == other.not_float:
             kept.length = kept.shape = None
         elif type(kept) is Obj and kept.is_a("inert"):
             rt.mixed[id(kept)] = (kept, mark, (cond, mine, other) if usual else (cond, other, mine))
@@ -288,7 +288,7 @@ def _alike(mine: Any, other: Any) -> bool:
     if kind is LSet:
         return set(mine) == set(other)
     if kind is Tensor:
-        return mine.length == other.length and mine.shape == other.shape
+        return (mine.length, mine.shape, mine.not_float) == (other.length, other.shape, other.not_float)
     return True
 
 
@@ -320,7 +320,8 @@ def lower_match(node: Any, scope: Scope) -> Run:
 
     def run(f: Frame) -> Any:
         rt = f.rt
-        value = subject(f)
+        value = rt.resolve(subject(f))
+        rt.ask(value)
         for test, guard, body, hint in cases:
             fits = test(f, value)
             if fits is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -157,7 +158,22 @@ def _sorted(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 
 @native("iter")
 def _iter(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 2:
+        return _called_until(rt, site, args[0], args[1])
     return rt.shared.iteration.iterator(rt, args[0], site)
+
+
+def _called_until(rt: Any, site: Any, fn: Any, sentinel: Any) -> Iter:
+    """``iter(fn, sentinel)``: what calls of ``fn`` give, up to the sentinel."""
+
+    def step() -> Any:
+        value = rt.shared.calls.call(rt, fn, [], {}, site)
+        ends = rt.shared.ops.compare(rt, "eq", operator.eq, value, sentinel, site)
+        return MISSING if rt.known(ends) else value
+
+    made = Iter(step, False)
+    made.trial = rt.trying
+    return made
 
 
 @native("next")

@@ -183,6 +183,8 @@ def _bool(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 
 @native("str")
 def _str(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if args:
+        rt.ask(args[0])
     return rt.shared.objects.text(rt, args[0], False, site) if args else ""
 
 

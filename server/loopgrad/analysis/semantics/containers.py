@@ -308,6 +308,9 @@ def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
             )
             if isinstance(other, Obj):
                 rt.shared.objects.merge(rt, table, other, site)
+            elif table.factory is not None and not all(type(p) is tuple and len(p) == 2 for p in pairs):
+                for each in pairs:  # a Counter counts them
+                    rt.put(table, hashable(each), rt.fresh(site, "number"))
             else:
                 rt.shared.objects.merge(rt, table, LList(pairs, more), site)
         else:

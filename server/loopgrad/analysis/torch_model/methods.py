@@ -22,6 +22,8 @@ Method = Callable[[Any, Tensor, list, dict, Site], Any]
 
 def method(rt: Any, t: Tensor, name: str, args: list, kwargs: dict[str, Any], site: Site) -> Any:
     """``t.name(*args, **kwargs)``."""
+    if rt.mixed and name in _ASKED:
+        rt.ask(t)
     special = _SPECIAL.get(name)
     if special is not None:
         return special(rt, t, args, kwargs, site)
@@ -50,8 +52,14 @@ def factory(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Tensor:
     return t
 
 
+#: What tells one tensor from another without its values.
+_ASKED = frozenset({"dim", "dtype", "is_complex", "is_floating_point", "ndim", "numel", "shape", "size"})
+
+
 def attribute(rt: Any, t: Tensor, name: str, site: Site) -> Any:
     """``t.name``."""
+    if rt.mixed and name in _ASKED:
+        rt.ask(t)
     if name == "shape":
         if t.shape is not None and all(type(x) is int for x in t.shape):
             return t.shape

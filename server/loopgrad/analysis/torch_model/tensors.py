@@ -49,6 +49,7 @@ def tensor_like(value: Any) -> bool:
 
 def saved_entry(value: Any, name: str) -> tuple | None:
     if type(value) is Tensor:
+        value.storage.saved = True
         return (value.storage, value.storage.version, value.edge(), name)
     if type(value) is Sym:
         return None
@@ -402,6 +403,8 @@ def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
 def bump(rt: Any, t: Tensor, site: Site | None, what: str) -> None:
     """Count an in-place modification."""
     storage = t.storage
+    if storage.saved:
+        rt.happen()  # a backward may notice
     if rt.log is not None:
         rt.note_slot(storage, "version")
         rt.note_slot(storage, "modified")
