@@ -264,8 +264,8 @@ def _join(
         kept = other if type(mine) in CONST or mine == () else mine
         if kept is other:
             rt.put(obj, name, kept)
-        if type(kept) is Tensor and type(other) is Tensor and kept.not_float == other.not_float:
-            kept.length = kept.shape = None
+        if type(mine) is Tensor and type(other) is Tensor and mine.not_float == other.not_float:
+            mine.length = mine.shape = None
         elif type(kept) is Obj and kept.is_a("inert"):
             rt.mixed[id(kept)] = (kept, mark, (cond, mine, other) if usual else (cond, other, mine))
         elif type(kept) is not Sym:
