@@ -98,6 +98,29 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 table.square().mean().backward()
         """,
     ),
+    "a flag that says whether the graph is retained, and a step": (
+        ["second-backward", "inplace-version"],
+        """
+        net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for k in range(N):
+            loss = net(torch.randn(4, 3)).mean()
+            loss.backward(retain_graph=args.a)
+            optimizer.step()
+            loss.backward()
+        """,
+    ),
+    "data that a node has saved, changed under a condition": (
+        ["clean", "inplace-version"],
+        """
+        matrix = nn.Parameter(torch.randn(3, 3))
+        scale = torch.randn(3)
+        loss = (matrix @ scale).sum()
+        if args.a:
+            scale.mul_(0.5)
+        loss.backward()
+        """,
+    ),
     "gradients with graphs of their own that are never cleared": (
         ["grows", "grows"],
         """

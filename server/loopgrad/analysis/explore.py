@@ -188,6 +188,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     always: set[str] | None = None
     shown: set[tuple] = set()
     plain: Runtime | None = None
+    supposed = False
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
@@ -201,6 +202,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         plain = plain or rt
+        supposed = supposed or rt.supposed
         collect(rt, seen)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
@@ -227,7 +229,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             break
     analysis.paths += complete
     analysis.always |= always or set()
-    exhausted = not queue and not cut
+    exhausted = not queue and not cut and not supposed
     agreed = {
         key
         for key, each in seen.items()

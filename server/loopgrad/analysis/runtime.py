@@ -87,6 +87,8 @@ class Runtime(Deciding):
         self.longer = 0
         #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
         self.each_time: dict[int, bool] = {}
+        #: Whether it took something for given that is no decision, so that nothing it shows is certain.
+        self.supposed = False
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
         self.turns: dict[tuple[str, int], int] = {}
         self.requires: list[Any] = []

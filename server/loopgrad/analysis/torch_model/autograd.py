@@ -23,11 +23,13 @@ def retains(rt: Any, value: Any, create: bool, site: Site) -> bool:
     """``retain_graph``, which is ``create_graph`` where it is not given.
 
     Who computes it in the loop (``k + 1 < length``) frees the graph with its last use: what is not known of that
-    is taken to retain, and the other side is no path of its own. An option of the program is tried on both.
+    is taken to retain, and the other side is no path of its own, so that nothing is certain. An option of the
+    program is tried on both.
     """
     if value is None:
         return create
     if type(value) is Sym and rt.known(value, site) is None and _counts(rt, value):
+        rt.supposed = True
         return True
     return flag(rt, value, site)
 
