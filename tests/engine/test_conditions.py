@@ -121,6 +121,18 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         loss.backward()
         """,
     ),
+    "a result that its node has saved, changed without recording under a condition": (
+        ["clean", "inplace-version"],
+        """
+        u = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            v = torch.tanh(u)
+            if args.a:
+                with torch.no_grad():
+                    v.add_(1.0)
+            v.sum().backward()
+        """,
+    ),
     "gradients with graphs of their own that are never cleared": (
         ["grows", "grows"],
         """

@@ -117,6 +117,7 @@ def _fixing(monkeypatch: pytest.MonkeyPatch, edit: tuple[str, str]) -> list[tupl
         return {"findings": [_finding(trace=reached, fixes=[fix])] if text == source else [], "errors": []}
 
     monkeypatch.setattr(adapter, "analyse", fake)
+    monkeypatch.setattr(adapter, "outcomes", lambda text: {f["outcome"] for f in fake(text)["findings"]})
     return list(judge(source)["disagreements"])
 
 

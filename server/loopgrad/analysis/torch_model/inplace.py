@@ -51,6 +51,7 @@ def modify(
     remember(rt, node, site)
     bump(rt, t, site, name)
     if saved and saved[-1][3] == "result":
+        t.storage.saved = True
         node.saved = (*saved[:-1], (t.storage, t.storage.version, node, "result"))
     if view_base is not None:
         view_base.node = node

@@ -147,6 +147,8 @@ def run_profile(
         ]
         if not profile.view:
             node.saved = (*node.saved, *extra)
+            for entry in extra:
+                entry[0].saved = True
     return result
 
 
@@ -324,6 +326,7 @@ def _replace(rt: Any, target: Tensor, result: Tensor, site: Site | None, name: s
     if node is not None:
         if rt.log is not None:
             rt.happen()
+        target.storage.saved = True
         node.saved = tuple(
             (target.storage, target.storage.version, n, label) if label == "result" else (s, v, n, label)
             for s, v, n, label in node.saved
