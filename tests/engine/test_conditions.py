@@ -194,6 +194,23 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             window.append(w * x)
         """,
     ),
+    "a tuple of the last few values, filled in an earlier epoch": (
+        ["clean", "clean"],
+        """
+        net = nn.Linear(3, 3)
+
+        def batches(steps):
+            for _ in range(steps):
+                yield torch.randn(4, 3)
+
+        losses = ()
+        for epoch in range(2):
+            for k, x in enumerate(batches(N)):
+                total = net(x).mean()
+                losses = (*losses[-3:], total)
+                total.backward()
+        """,
+    ),
     "what a counter lets begin late": (
         ["grows", "grows"],
         """

@@ -220,6 +220,7 @@ class Pass:
         "revisited",
         "site",
         "users",
+        "walked",
         "where",
     )
 
@@ -234,6 +235,8 @@ class Pass:
         #: Freed nodes that saved nothing and were walked again: (node, the pass that freed it).
         self.revisited: list[tuple[Node, Pass]] = []
         self.nodes = 0
+        #: How many nodes and edges it looked at, which is what it costs.
+        self.walked = 0
         #: Whether it walked what came from out of reach, which may lead to anything that was given away.
         self.opaque = False
         #: Whether what it retained was given to a callee out of reach, which may walk it.
@@ -295,6 +298,7 @@ def run_backward(
         nodes.append(node)
         for child in node.inputs:
             counts[id(child)] = counts.get(id(child), 0) + 1
+    run.walked = len(nodes) + sum(counts.values())
     limited: set[int] | None = None
     targets: set[int] = set()
     if inputs is not None:

@@ -125,7 +125,7 @@ def sequence_item(rt: Any, items: Any, key: Any, site: Site) -> Any:
         if all(x is None or type(x) is int for x in bounds):
             part = items[slice(*bounds)]
             first = bounds[0]
-            if type(first) is int and -first >= n > 0:
+            if type(first) is int and 1 - first >= n > 0 > first:
                 # The last so many: what is older goes once there are more.
                 rt.turns["from", -first] = rt.turns.get(("from", -first), 0) + 1
             return LList(part, items.open) if type(items) is LList else part

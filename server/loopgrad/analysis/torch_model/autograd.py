@@ -19,6 +19,10 @@ def flag(rt: Any, value: Any, site: Site) -> bool:
     return bool(rt.truth(value, site))
 
 
+#: How many nodes and edges a backward walks at the cost of a statement.
+WALKED_A_STEP = 64
+
+
 def retains(rt: Any, value: Any, create: bool, site: Site) -> bool:
     """``retain_graph``, which is ``create_graph`` where it is not given.
 
@@ -122,6 +126,7 @@ def backward(
                 rt.shared.observe.trained(rt, node.leaf)
         rt.shared.observe.tape_error(rt, error, roots)
         return None
+    rt.steps += run.walked // WALKED_A_STEP
     for node in roots:
         node.rooted = True
     note_leaves(rt, run)
