@@ -211,6 +211,40 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 total.backward()
         """,
     ),
+    "a linked list": (
+        ["grows", "grows"],
+        """
+        class Entry:
+            def __init__(self, value, before=None):
+                self.value = value
+                self.before = before
+
+        net = nn.Linear(3, 3)
+        record = None
+        for k in range(N):
+            out = net(torch.randn(4, 3))
+            record = Entry(out, record)
+            out.mean().backward()
+        """,
+    ),
+    "gradients of operations that choose have no graphs": (
+        ["clean", "clean"],
+        """
+        u = torch.randn(3, requires_grad=True)
+        for k in range(N):
+            loss = u.clamp(-1.0, 1.0).sum() + u.max() + u.sort()[0].sum()
+            loss.backward(create_graph=True)
+        """,
+    ),
+    "the gradient of a fused loss hangs on its input": (
+        ["grows", "grows"],
+        """
+        u = torch.randn(3, requires_grad=True)
+        for k in range(N):
+            loss = nn.functional.cross_entropy(u, torch.tensor(1))
+            loss.backward(create_graph=True)
+        """,
+    ),
     "what a counter lets begin late": (
         ["grows", "grows"],
         """

@@ -180,6 +180,9 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                 continue
             seen.add(id(value))
             kept = place[0] == "in"
+            if not kept and _is_link(value):
+                # A linked list: what all its links hold counts for the first.
+                place, kept = ("in", value, place), True
             stack.extend(
                 (place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items()
             )
@@ -201,6 +204,15 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
         elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
             stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
     return list(found.values())
+
+
+def _is_link(value: Obj) -> bool:
+    """Whether an object of a user's class leads on to another of its kind, which is no module."""
+    return (
+        value.cls.node is not None
+        and not value.is_a("module")
+        and any(type(v) is Obj and v.cls is value.cls for v in value.attrs.values())
+    )
 
 
 def _age(value: Any) -> int:

@@ -147,6 +147,15 @@ def note_leaves(rt: Any, run: Pass) -> None:
         rt.shared.observe.trained(rt, leaf)
 
 
+#: Operations that choose: their gradient does not hang on the values that they save.
+SELECTING = frozenset(
+    "clamp clamp_min clamp_max clip max min amax amin maximum minimum sort median nanmedian mode topk kthvalue "
+    "cummax cummin".split()
+)
+#: Losses whose gradient hangs on their input, through what they compute inside.
+FUSED = frozenset({"cross_entropy", "l1_loss"})
+
+
 def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> Node | None:
     """The node of a gradient made under ``create_graph``: it leads to what the executed nodes had saved."""
     from ..tape import reachable
@@ -156,7 +165,10 @@ def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> N
     for node in reachable(roots):
         if id(node) not in executed:
             continue
-        for _, _, source, _ in node.saved:
+        if node.op in SELECTING:
+            continue
+        sources = [source for _, _, source, _ in node.saved]
+        for source in [*sources, *(node.inputs if node.op in FUSED else ())]:
             if source is not None and id(source) not in seen:
                 seen.add(id(source))
                 edges.append(source)
