@@ -245,3 +245,9 @@ model(x).sum().backward()
     found = analysed(code)
     assert not found.verdicts
     assert found.steps < 150
+
+
+def test_a_tuple_of_itself_twice_again_and_again() -> None:
+    """Few parts, and 2 ** 200 ways to them: each counts once for the place that holds it."""
+    found = analysed(HEAD + "x = (model(x),)\n" + "for step in range(6):\n" + "    x = (x, x)\n" * 200)
+    assert not found.verdicts

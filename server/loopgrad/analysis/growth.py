@@ -137,6 +137,8 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
     """Every live place that holds graphs: (the place, the nodes it holds directly)."""
     found: dict[Any, tuple[Any, list[Node]]] = {}
     whole: set[int] = set()
+    #: A tuple counts once for each place that holds it: `x = (x, x)`, again and again, has few parts and many paths.
+    tuples: set[tuple[int, Any]] = set()
     #: (the place, the value, what was visited: within one outermost container each thing counts once)
     stack: list[tuple[Any, Any, set[int]]] = []
     for table in rt.globals.values():
@@ -157,7 +159,9 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                 found.setdefault(("gradient", id(value)), (("gradient", id(value)), [value.grad.node]))
             continue
         if kind is tuple:
-            stack.extend((place, v, seen) for v in value)
+            if (id(value), _id(place)) not in tuples:
+                tuples.add((id(value), _id(place)))
+                stack.extend((place, v, seen) for v in value)
             continue
         if kind in (LList, LDict, LSet):
             if id(value) in seen:
