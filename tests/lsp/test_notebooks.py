@@ -87,6 +87,7 @@ async def test_findings_and_their_story_are_shown_in_their_cells(start):
     assert finding.range.start == types.Position(1, 13)
     where = [(each.location.uri, each.location.range.start.line) for each in finding.related_information]
     assert where == [(cell(0), 2), (cell(2), 1), (cell(3), 0)]
+    await editor.until(lambda: editor.diagnostics(cell(3), hints=True))  # each cell is told by itself
     assert [each.severity for each in editor.diagnostics(cell(3), hints=True)] == [
         types.DiagnosticSeverity.Hint
     ]
