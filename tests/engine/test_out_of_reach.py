@@ -47,6 +47,23 @@ SILENT = {
             loss.backward()
         print("%.4f" % total)
         """,
+    "groups of an optimizer that an unknown brings": """
+        import torch
+        from elsewhere import groups, share
+
+        net = torch.nn.Linear(3, 3)
+        first = torch.optim.SGD(net.parameters(), lr=0.1)
+        second = torch.optim.Adam(net.parameters())
+        first.param_groups = groups(net)
+        second.param_groups[0]["params"] = share(net)
+        for step in range(4):
+            loss = net(torch.ones(2, 3)).sum()
+            for optimizer in (first, second):
+                optimizer.zero_grad()
+            loss.backward()
+            for optimizer in (first, second):
+                optimizer.step()
+        """,
     "what an unknown brings, copied": """
         import torch
         from elsewhere import batches

@@ -38,9 +38,17 @@ def made_leaves(rt: Any) -> None:
 
 
 def _held_by(optimizer: Any) -> list[Tensor]:
-    groups = optimizer.attrs.get("param_groups") or []
-    inner = [group.get("params") for group in groups if isinstance(group, dict)]
-    return [t for several in inner for t in several or () if type(t) is Tensor]
+    return [t for inner in _groups(optimizer) for t in inner if type(t) is Tensor]
+
+
+def _groups(optimizer: Any) -> list[Any]:
+    """The contents of an optimizer's groups; a group has none where something else was put in its place."""
+    groups = optimizer.attrs.get("param_groups")
+    inner = [
+        group.get("params") if isinstance(group, dict) else None
+        for group in (groups if isinstance(groups, (list, tuple)) else ())
+    ]
+    return [each if isinstance(each, (list, tuple)) else () for each in inner]
 
 
 def retained(rt: Any) -> None:
@@ -79,10 +87,9 @@ def cut_off(rt: Any) -> None:
         if id(optimizer) in judged:
             continue
         judged.add(id(optimizer))
-        groups = optimizer.attrs.get("param_groups") or []
-        for k, group in enumerate(groups):
-            inner = group.get("params") if isinstance(group, dict) else None
-            wanted = [t for t in inner or () if type(t) is Tensor and t.leaf_grad]
+        groups = _groups(optimizer)
+        for k, inner in enumerate(groups):
+            wanted = [t for t in inner if type(t) is Tensor and t.leaf_grad]
             if (
                 not wanted
                 or getattr(inner, "open", False)
