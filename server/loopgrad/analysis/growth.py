@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .holders import holders, id_of
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .sequences import is_one_graph
 from .stories import crossing, last_store
-from .tape import Node, Tensor, children_first, reachable
-from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym, tensors_in
+from .tape import Node, children_first, reachable
+from .values import tensors_in
 from .where import LoopRun, lift
 
 #: The iteration at whose end a loop is checked; graphs of all but the first must be alive then.
@@ -36,7 +37,7 @@ class Candidate:
         self.nodes = nodes
         self.index = index
         self.loop = loop
-        self.place = _id(place)
+        self.place = id_of(place)
 
 
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
@@ -61,7 +62,7 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
         born = born_in(nodes, loop)
         born.discard(None)
         if born:
-            held[_id(place)] = held[_apart(place)] = born
+            held[id_of(place)] = held[_apart(place)] = born
         if born >= due:
             inspect(rt, loop, place, nodes, due)
 
@@ -77,7 +78,7 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
     loop.held = None
     now: dict[Any, tuple[Any, list[Node]]] = {}
     for place, nodes in holders(rt):
-        now[_id(place)] = (place, nodes)
+        now[id_of(place)] = (place, nodes)
         now.setdefault(_apart(place), (place, nodes))
     waiting = {c.place: c for c in rt.growth if c.loop is loop}
     for candidate in waiting.values():
@@ -90,7 +91,7 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
         if (
-            key != _id(place)
+            key != id_of(place)
             or key in waiting
             or _apart(place) in aparts
             or _ends_with_the_call(rt, loop, place)
@@ -131,104 +132,6 @@ def _apart(place: Any) -> Any:
 def born_in(nodes: list[Node], loop: LoopRun) -> set[int | None]:
     """The iterations of ``loop`` in which what is reachable from ``nodes`` was recorded."""
     return {iteration_in(node.where, loop) for node in reachable(nodes)}
-
-
-def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
-    """Every live place that holds graphs: (the place, the nodes it holds directly)."""
-    found: dict[Any, tuple[Any, list[Node]]] = {}
-    whole: set[int] = set()
-    #: A tuple counts once for each place that holds it: `x = (x, x)`, again and again, has few parts and many paths.
-    tuples: set[tuple[int, Any]] = set()
-    #: (the place, the value, what was visited: within one outermost container each thing counts once)
-    stack: list[tuple[Any, Any, set[int]]] = []
-    for table in rt.globals.values():
-        stack.extend((("name", k), v, whole) for k, v in table.items() if not k.startswith("__"))
-    for frame in rt.frames:
-        while frame is not None:
-            stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
-            frame = frame.outer
-    while stack:
-        place, value, seen = stack.pop()
-        kind = type(value)
-        if kind is Tensor or kind is Sym:
-            node = value.node
-            if node is not None:
-                found.setdefault(_id(place), (place, []))[1].append(node)
-            elif kind is Tensor and value.grad is not None and value.grad.node is not None:
-                # What create_graph=True adds to a gradient that is never cleared.
-                found.setdefault(("gradient", id(value)), (("gradient", id(value)), [value.grad.node]))
-            continue
-        if kind is tuple:
-            if (id(value), _id(place)) not in tuples:
-                tuples.add((id(value), _id(place)))
-                stack.extend((place, v, seen) for v in value)
-            continue
-        if kind in (LList, LDict, LSet):
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            items = value.values() if kind is LDict else value
-            if kind is LList and (value.bounded is not None or value.unsure):
-                # A window, or what may be one: what it holds is bounded, if its newest value does not lead to all
-                # that it held.
-                items = sorted(items, key=_age)[-1:]
-            if place[0] == "in":
-                # What a container inside a container holds counts for the outermost one.
-                stack.extend((place, v, seen) for v in items)
-            else:
-                inside = ("in", value, place)
-                mine: set[int] = {id(value)}
-                stack.extend((inside, v, mine) for v in items)
-        elif kind is Obj:
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            kept = place[0] == "in"
-            if not kept and _is_link(value):
-                # A linked list: what all its links hold counts for the first.
-                place, kept = ("in", value, place), True
-            stack.extend(
-                (place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items()
-            )
-            if isinstance(value.data, (tuple, LList, LDict, LSet)):
-                stack.append((place, value.data, seen))
-        elif kind is Func:
-            if id(value) not in seen:
-                seen.add(id(value))
-                frame = value.outer
-                while frame is not None and id(frame) not in whole:
-                    whole.add(id(frame))
-                    stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
-                    frame = frame.outer
-                stack.extend((place, d, seen) for d in value.defaults)
-        elif kind is Bound:
-            stack.append((place, value.self, seen))
-        elif kind is Partial:
-            stack.extend((place, a, seen) for a in value.args)
-        elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
-            stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
-    return list(found.values())
-
-
-def _is_link(value: Obj) -> bool:
-    """Whether an object of a user's class leads on to another of its kind, which is no module."""
-    return (
-        value.cls.node is not None
-        and not value.is_a("module")
-        and any(type(v) is Obj and v.cls is value.cls for v in value.attrs.values())
-    )
-
-
-def _age(value: Any) -> int:
-    """When a value of a window was recorded; 0 for what carries no graph."""
-    node = value.node if type(value) in (Tensor, Sym) else None
-    return node.seq if node is not None else 0
-
-
-def _id(place: Any) -> Any:
-    if place[0] == "in":
-        return ("in", id(place[1]))
-    return place
 
 
 def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]) -> None:

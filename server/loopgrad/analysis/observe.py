@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .observation import Carrier, Observation, Step, innermost, witness_of
-from .semantics.classes import EXCEPTIONS
+from .semantics.exceptions import EXCEPTIONS
 from .signals import Raised
 from .stories import second_backward, version_error
 from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, reachable

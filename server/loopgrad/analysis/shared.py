@@ -14,7 +14,18 @@ from typing import Any
 from . import cuts, growth, libraries, observe
 from .lower.scope import Scope, bind
 from .lower.statements import block
-from .semantics import calls, classes, contexts, iteration, modules, objects, ops, unknowns
+from .semantics import (
+    calls,
+    classes,
+    contexts,
+    decorators,
+    exceptions,
+    iteration,
+    modules,
+    objects,
+    ops,
+    unknowns,
+)
 from .torch_model import autograd, leaf_modules, methods, nn
 from .torch_model import inplace as inplace_part
 
@@ -62,6 +73,8 @@ class Shared:
     ops = ops
     calls = calls
     classes = classes
+    decorators = decorators
+    exceptions = exceptions
     contexts = contexts
     modules = modules
     unknowns = unknowns

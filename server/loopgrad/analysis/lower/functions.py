@@ -197,7 +197,7 @@ def lower_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
                 if type(getter) is Func:
                     getter.owner = made
         for decorator in reversed(decorators):
-            made = rt.shared.classes.decorate(rt, decorator(f), made, site)
+            made = rt.shared.decorators.decorate(rt, decorator(f), made, site)
         return made
 
     return make

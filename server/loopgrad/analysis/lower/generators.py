@@ -235,9 +235,9 @@ def _try(node: Any, scope: Scope) -> Gen:
             signal = yield from body(f)
         except Raised as error:
             for caught, name, run in handlers:
-                if f.rt.shared.classes.catches(f.rt, caught, error):
+                if f.rt.shared.exceptions.catches(f.rt, caught, error):
                     if name:
-                        f.rt.put(f.vars, name, f.rt.shared.classes.exception_value(f.rt, error))
+                        f.rt.put(f.vars, name, f.rt.shared.exceptions.exception_value(f.rt, error))
                     return (yield from run(f))
             raise
         if signal is None:

@@ -200,7 +200,7 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
         value = exc(f) if exc is not None else None
         if type(value) in CONST and value is not None:
             raise Raised("TypeError")
-        raise Raised(f.rt.shared.classes.exception_name(value), value)
+        raise Raised(f.rt.shared.exceptions.exception_name(value), value)
 
     return run
 
@@ -219,7 +219,9 @@ def _assert(node: ast.Assert, scope: Scope) -> Run:
         value = test(f)
         known = f.rt.known(value, site)
         if known is False and (plain or any(caught & _ASSERTION for caught in f.rt.handlers)):
-            made = f.rt.shared.classes.exception("AssertionError", () if message is None else (message(f),))
+            made = f.rt.shared.exceptions.exception(
+                "AssertionError", () if message is None else (message(f),)
+            )
             raise Raised("AssertionError", made)
 
     return run
@@ -244,7 +246,7 @@ def _def(node: Any, scope: Scope) -> Run:
     def run(f: Frame) -> None:
         func: Any = make(f)
         for decorator in reversed(decorators):
-            func = f.rt.shared.classes.decorate(f.rt, decorator(f), func, site)
+            func = f.rt.shared.decorators.decorate(f.rt, decorator(f), func, site)
         store(f, func)
 
     return run
@@ -356,9 +358,9 @@ def _try(node: Any, scope: Scope) -> Run:
         except Raised as error:
             del rt.handlers[depth:]
             for caught, name, run, _ in handlers:
-                if rt.shared.classes.catches(rt, caught, error):
+                if rt.shared.exceptions.catches(rt, caught, error):
                     if name:
-                        value = rt.shared.classes.exception_value(rt, error)
+                        value = rt.shared.exceptions.exception_value(rt, error)
                         rt.put(f.vars if f.func is not None or f.cls else f.globals, name, value)
                     before, rt.error = rt.error, error
                     try:

@@ -36,6 +36,15 @@ def spread(rt: Any, choice: Sym, of: Callable[[Any], Any], site: Site) -> Any:
     return rt.compound(key, "any", "phi", (cond, yes, no), site)
 
 
+def spread_either(rt: Any, a: Any, b: Any, of: Callable[[Any, Any], Any], site: Site) -> Any:
+    """``of`` two operands, of which one is a choice and the other a constant. MISSING where they are not."""
+    if is_choice(a) and type(b) in CONST:
+        return spread(rt, a, lambda side: of(side, b), site)
+    if is_choice(b) and type(a) in CONST:
+        return spread(rt, b, lambda side: of(a, side), site)
+    return MISSING
+
+
 def _stamp(value: Any) -> Any:
     return value.key if type(value) is Sym else (type(value).__name__, value)
 

@@ -1,8 +1,7 @@
-"""Classes: building, instances, decorators, ``isinstance`` and exceptions."""
+"""Classes: building, instances and ``isinstance``."""
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 from ..signals import Raised
@@ -21,7 +20,6 @@ from ..values import (
     Namespace,
     Native,
     Obj,
-    Partial,
     Property,
     StaticMethod,
     Sym,
@@ -48,34 +46,6 @@ OBJECT: dict[str, Any] = {
     "__init_subclass__": Native("__init_subclass__", _nothing),
     "__setattr__": Native("__setattr__", _setattr),
 }
-
-EXCEPTIONS: dict[str, Class] = {}
-
-
-def _exception_init(rt: Any, site: Any, args: list, kwargs: dict) -> None:
-    obj = args[0]
-    obj.data = tuple(args[1:])
-    obj.attrs["args"] = tuple(args[1:])
-
-
-def _make_exceptions() -> None:
-    def build(kind: type) -> Class:
-        if kind.__name__ in EXCEPTIONS:
-            return EXCEPTIONS[kind.__name__]
-        base = kind.__bases__[0]
-        cls = Class(kind.__name__, (build(base),) if base is not object else ())
-        cls.flags = cls.flags | {"exception", "inert"}
-        if base is object:
-            cls.ns["__init__"] = Native("__init__", _exception_init)
-        EXCEPTIONS[kind.__name__] = cls
-        return cls
-
-    for value in vars(builtins).values():
-        if builtins.isinstance(value, type) and issubclass(value, BaseException):
-            build(value)
-
-
-_make_exceptions()
 
 #: Python's own types as classes, for isinstance, subclassing and ``type(x)``.
 TYPES: dict[str, Class] = {
@@ -358,59 +328,6 @@ def dataclass_init(rt: Any, obj: Obj, args: list, kwargs: dict[str, Any], site: 
         rt.shared.calls.call(rt, Bound(post, obj), [], {}, site)
 
 
-def decorate(rt: Any, decorator: Any, target: Any, site: Site) -> Any:
-    """``@decorator`` on a function or class."""
-    kind = type(decorator)
-    if kind is Sym or kind is Namespace:
-        return target
-    if kind is Obj and decorator.is_a("gradmode"):
-        return in_mode(rt, decorator, target, site)
-    if kind is Class and "gradmode" in decorator.flags:
-        return with_mode(target, (*decorator.ns["mode"], site))
-    if kind in (Native, Func, Bound, Partial, Class, Obj):
-        made = rt.shared.calls.call(rt, decorator, [target], {}, site)
-        return target if type(made) is Sym and type(target) is Class else made
-    return target
-
-
-def in_mode(rt: Any, manager: Obj, target: Any, site: Site) -> Any:
-    """``torch.no_grad()(target)``; ``set_grad_enabled``, which took effect when it was made, gives that up."""
-    if "prev" in manager.attrs:
-        rt.grad = manager.attrs["prev"]
-    return with_mode(target, (*manager.data, manager.site or site))
-
-
-def with_mode(target: Any, mode: Any) -> Any:
-    """A function that runs in a grad mode; ``mode`` is (grad, inference, the place that set it)."""
-    if type(target) is Bound and type(target.func) is Func:
-        return Bound(with_mode(target.func, mode), target.self)
-    if (
-        type(target) in (Bound, Partial, Native)
-        or type(target) is Obj
-        and target.cls.find("__call__") is not MISSING
-    ):
-        return Native("in_mode", lambda rt, site, args, kwargs: _run_in(rt, target, mode, args, kwargs, site))
-    if type(target) is not Func:
-        return target
-    made = Func(target.code, target.name, target.globals, target.outer)
-    made.defaults, made.kwdefaults, made.owner = target.defaults, target.kwdefaults, target.owner
-    made.attrs = target.attrs
-    made.mode = mode
-    return made
-
-
-def _run_in(rt: Any, target: Any, mode: Any, args: list, kwargs: dict, site: Site) -> Any:
-    before = rt.grad, rt.inference, rt.mode_site
-    rt.grad = mode[0] if mode[0] is not None else rt.grad
-    rt.inference = rt.inference or mode[1]
-    if not rt.grad or rt.inference:
-        rt.mode_site = mode[2]
-    try:
-        return rt.shared.calls.call(rt, target, args, kwargs, site)
-    finally:
-        rt.grad, rt.inference, rt.mode_site = before
-
-
 def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
     """``isinstance(value, classes)``."""
     if type(classes) is tuple:
@@ -464,58 +381,11 @@ def isinstance(rt: Any, value: Any, classes: Any, site: Site) -> Any:
     return actual == name
 
 
-def exception(kind: str, args: tuple) -> Obj:
-    """An instance of one of Python's own exceptions."""
-    made = Obj(EXCEPTIONS.get(kind, EXCEPTIONS["Exception"]), args)
-    made.attrs["args"] = args
-    return made
-
-
-def exception_value(rt: Any, error: Raised) -> Any:
-    """The object that ``except … as name`` binds."""
-    if type(error.value) is Class:
-        return instantiate(rt, error.value, [], {}, rt.current)
-    if error.value is None:
-        text = "" if error.kind == "StopIteration" else rt.fresh(rt.current, "str")
-        error.value = exception(error.kind, (text,) if text != "" else ())
-    return error.value
-
-
-def exception_name(value: Any) -> str:
-    if type(value) is Class:
-        return value.name
-    if type(value) is Obj:
-        return value.cls.name
-    return "Exception"
-
-
-def catches(rt: Any, caught: frozenset[str], error: Raised) -> bool:
-    """Whether ``except caught`` catches the error."""
-    if "BaseException" in caught:
-        return True
-    names: list[str]
-    if type(error.value) is Obj or type(error.value) is Class:
-        cls: Any = error.value.cls if type(error.value) is Obj else error.value
-        names = [c.name for c in cls.mro]
-        if cls.opaque:
-            names.append("Exception")
-    elif error.kind in EXCEPTIONS:
-        names = [c.name for c in EXCEPTIONS[error.kind].mro]
-    else:
-        names = [error.kind, "Exception"]
-    if "IOError" in caught or "EnvironmentError" in caught:
-        caught = caught | {"OSError"}
-    return any(n in caught for n in names)
-
-
 __all__ = [
     "CONST",
-    "EXCEPTIONS",
     "OBJECT",
     "TYPES",
     "build",
-    "catches",
-    "decorate",
     "instantiate",
     "isinstance",
 ]

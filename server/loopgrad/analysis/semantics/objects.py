@@ -30,7 +30,7 @@ from ..values import (
 )
 from ..where import Site
 from . import builtins_iterables, builtins_model, containers
-from .classes import EXCEPTIONS
+from .exceptions import EXCEPTIONS
 from .items import append, contains, del_item, item, merge, set_item
 from .iteration import generator, iterate, listed, unpack
 

@@ -29,7 +29,7 @@ from ..values import (
     capped,
 )
 from ..where import Site
-from .choices import is_choice, settled, spread
+from .choices import is_choice, settled, spread, spread_either
 
 _DUNDER = {
     "add": "__add__",
@@ -103,12 +103,8 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
     if rt.mixed:
         rt.ask(a)
         rt.ask(b)
-    if is_choice(a) and tb in CONST:
-        found = spread(rt, a, lambda side: binary(rt, op, fn, side, b, site), site)
-        if found is not MISSING:
-            return found
-    elif is_choice(b) and ta in CONST:
-        found = spread(rt, b, lambda side: binary(rt, op, fn, a, side, site), site)
+    if ta is Sym or tb is Sym:
+        found = spread_either(rt, a, b, lambda x, y: binary(rt, op, fn, x, y, site), site)
         if found is not MISSING:
             return found
     if ta in CONST and tb in CONST:
@@ -248,12 +244,8 @@ def compare(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, sit
         found = _of_two(rt, op, a, b)
         if found is not MISSING:
             return found
-    if is_choice(a) and tb in CONST:
-        found = spread(rt, a, lambda side: compare(rt, op, fn, side, b, site), site)
-        if found is not MISSING:
-            return found
-    elif is_choice(b) and ta in CONST:
-        found = spread(rt, b, lambda side: compare(rt, op, fn, a, side, site), site)
+    if ta is Sym or tb is Sym:
+        found = spread_either(rt, a, b, lambda x, y: compare(rt, op, fn, x, y, site), site)
         if found is not MISSING:
             return found
     if op == "is" or op == "isnot":

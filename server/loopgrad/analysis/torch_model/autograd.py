@@ -255,7 +255,7 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
 
     def build(rt: Any, cls_: Class, args: list, kwargs: dict, site: Site) -> Any:
         if args and type(args[0]).__name__ == "Func":
-            return rt.shared.classes.with_mode(args[0], (grad_on, inference, site))
+            return rt.shared.decorators.with_mode(args[0], (grad_on, inference, site))
         mode: Any = grad_on
         if name == "set_grad_enabled":
             given = arg(args, kwargs, 0, "mode", True)
@@ -276,7 +276,7 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
     cls.build = build
     cls.ns["__init__"] = Native("__init__", lambda *_: None)
     cls.ns["__call__"] = Native(
-        "__call__", lambda rt, site, args, kwargs: rt.shared.classes.in_mode(rt, args[0], args[1], site)
+        "__call__", lambda rt, site, args, kwargs: rt.shared.decorators.in_mode(rt, args[0], args[1], site)
     )
     cls.ns["__enter__"] = Native("__enter__", lambda rt, site, args, kwargs: _entered(rt, args[0], site))
     cls.ns["__exit__"] = Native("__exit__", lambda rt, site, args, kwargs: _left(rt, args[0]))

@@ -1,0 +1,106 @@
+"""The live places that hold graphs: variables, attributes, containers, closures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .tape import Node, Tensor
+from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
+
+
+def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
+    """Every live place that holds graphs: (the place, the nodes it holds directly)."""
+    found: dict[Any, tuple[Any, list[Node]]] = {}
+    whole: set[int] = set()
+    #: A tuple counts once for each place that holds it: `x = (x, x)`, again and again, has few parts and many paths.
+    tuples: set[tuple[int, Any]] = set()
+    #: (the place, the value, what was visited: within one outermost container each thing counts once)
+    stack: list[tuple[Any, Any, set[int]]] = []
+    for table in rt.globals.values():
+        stack.extend((("name", k), v, whole) for k, v in table.items() if not k.startswith("__"))
+    for frame in rt.frames:
+        while frame is not None:
+            stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
+            frame = frame.outer
+    while stack:
+        place, value, seen = stack.pop()
+        kind = type(value)
+        if kind is Tensor or kind is Sym:
+            node = value.node
+            if node is not None:
+                found.setdefault(id_of(place), (place, []))[1].append(node)
+            elif kind is Tensor and value.grad is not None and value.grad.node is not None:
+                # What create_graph=True adds to a gradient that is never cleared.
+                found.setdefault(("gradient", id(value)), (("gradient", id(value)), [value.grad.node]))
+            continue
+        if kind is tuple:
+            if (id(value), id_of(place)) not in tuples:
+                tuples.add((id(value), id_of(place)))
+                stack.extend((place, v, seen) for v in value)
+            continue
+        if kind in (LList, LDict, LSet):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            items = value.values() if kind is LDict else value
+            if kind is LList and (value.bounded is not None or value.unsure):
+                # A window, or what may be one: what it holds is bounded, if its newest value does not lead to all
+                # that it held.
+                items = sorted(items, key=_age)[-1:]
+            if place[0] == "in":
+                # What a container inside a container holds counts for the outermost one.
+                stack.extend((place, v, seen) for v in items)
+            else:
+                inside = ("in", value, place)
+                mine: set[int] = {id(value)}
+                stack.extend((inside, v, mine) for v in items)
+        elif kind is Obj:
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            kept = place[0] == "in"
+            if not kept and _is_link(value):
+                # A linked list: what all its links hold counts for the first.
+                place, kept = ("in", value, place), True
+            stack.extend(
+                (place if kept else ("attribute", id(value), k), v, seen) for k, v in value.attrs.items()
+            )
+            if isinstance(value.data, (tuple, LList, LDict, LSet)):
+                stack.append((place, value.data, seen))
+        elif kind is Func:
+            if id(value) not in seen:
+                seen.add(id(value))
+                frame = value.outer
+                while frame is not None and id(frame) not in whole:
+                    whole.add(id(frame))
+                    stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
+                    frame = frame.outer
+                stack.extend((place, d, seen) for d in value.defaults)
+        elif kind is Bound:
+            stack.append((place, value.self, seen))
+        elif kind is Partial:
+            stack.extend((place, a, seen) for a in value.args)
+        elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
+            stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
+    return list(found.values())
+
+
+def _is_link(value: Obj) -> bool:
+    """Whether an object of a user's class leads on to another of its kind, which is no module."""
+    return (
+        value.cls.node is not None
+        and not value.is_a("module")
+        and any(type(v) is Obj and v.cls is value.cls for v in value.attrs.values())
+    )
+
+
+def _age(value: Any) -> int:
+    """When a value of a window was recorded; 0 for what carries no graph."""
+    node = value.node if type(value) in (Tensor, Sym) else None
+    return node.seq if node is not None else 0
+
+
+def id_of(place: Any) -> Any:
+    if place[0] == "in":
+        return ("in", id(place[1]))
+    return place
