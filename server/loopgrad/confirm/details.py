@@ -13,6 +13,7 @@ import ast
 import threading
 from dataclasses import replace
 
+from .around import innermost
 from .observe import Request, observe
 from .verdict import CONFIRMED, Place, Verdict, judge
 
@@ -49,16 +50,5 @@ def _what(verdict: Verdict) -> tuple[object, ...]:
 
 def _function(place: Place) -> tuple[str, int] | None:
     """The innermost function that a line stands in, as its place; None for a line of the module itself."""
-    path, line = place
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return None
-    around = [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        and node.lineno < line <= (node.end_lineno or 0)
-    ]
-    return (path, max(around)) if around else None
+    found = innermost(*place, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    return (place[0], found.lineno) if found is not None else None

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from loopgrad.confirm.around import innermost
 from loopgrad.confirm.verdict import CLEAN, CONFIRMED, Verdict
 from loopgrad.messages import render
 from loopgrad.model import RAISING, Finding
@@ -188,17 +189,8 @@ def status_of(finding: Finding, verdict: Verdict) -> str:
 def _has_run(finding: Finding, verdict: Verdict) -> bool:
     path = os.path.realpath(finding.path)
     lines = {line for place, line in verdict.ran if os.path.realpath(place) == path}
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return False
-    around = [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= finding.range.line <= (node.end_lineno or 0)
-    ]
-    return bool(around) and max(around) in lines
+    statement = innermost(path, finding.range.line, (ast.stmt,))
+    return statement is not None and statement.lineno in lines
 
 
 def _same(finding: Finding, verdict: Verdict) -> bool:
