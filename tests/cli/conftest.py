@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -145,3 +146,36 @@ def loopgrad(
 ) -> Callable[..., Result]:
     monkeypatch.chdir(tmp_path)
     return Shell(tmp_path, capsysbinary, monkeypatch)
+
+
+#: What the tiny engine of these tests takes for an import.
+IMPORT = re.compile(r"from (\.*)(\w*) import \w+")
+
+
+@pytest.fixture
+def analysed(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """Gives the files that were analysed since it was asked last. The tiny engine reads what a file imports."""
+    done: list[str] = []
+    plain = checker.analyse
+
+    def follow(source: SourceFile, provider: Provider, seen: set[str]) -> None:
+        for dots, module in IMPORT.findall(source.text):
+            path = provider.resolve(module, len(dots), source.path)
+            if path is not None and path not in seen:
+                seen.add(path)
+                other = provider.read(path)
+                if other is not None:
+                    follow(other, provider, seen)
+
+    def analyse(source: SourceFile, provider: Provider, select: frozenset[str]) -> FileResult:
+        done.append(source.path)
+        follow(source, provider, {source.path})
+        return plain(source, provider, select)
+
+    def since() -> list[str]:
+        found = sorted(done)
+        done.clear()
+        return found
+
+    monkeypatch.setattr(checker, "analyse", analyse)
+    return since

@@ -17,31 +17,14 @@ import pytest
 from loopgrad.model import RAISING, FileResult
 from loopgrad.rules import check
 from loopgrad.rules.catalogue import RULES
-from loopgrad.source import SourceFile
 
 pytest.importorskip("torch")
 
+from tests.rules.helpers import Texts
 from tests.torch_runner.run_block import Report, observe
 
 MARK = re.compile(r"# (error|warning|information): (LG\d{3})")
 DEFAULT = frozenset(code for code, rule in RULES.items() if rule.default_on)
-
-
-class Texts:
-    """The snippet and the modules beside it, none of them on a disk."""
-
-    def __init__(self, files: Mapping[str, str]) -> None:
-        self.files = {path: SourceFile(path, text) for path, text in files.items()}
-
-    def read(self, path: str) -> SourceFile | None:
-        return self.files.get(path)
-
-    def resolve(self, module: str, level: int, from_path: str) -> str | None:
-        path = module.replace(".", "/") + ".py"
-        return path if path in self.files else None
-
-    def is_checked(self, path: str) -> bool:
-        return True
 
 
 def written(text: str) -> str:
@@ -58,7 +41,8 @@ def marks(source: str) -> Counter[tuple[int, str, str]]:
 
 
 def analysed(source: str, files: Mapping[str, str] | None = None) -> FileResult:
-    texts = Texts({**(files or {}), "snippet.py": source})
+    named = {**(files or {}), "snippet.py": source}
+    texts = Texts(named, checked=tuple(named))
     return check(texts.files["snippet.py"], texts, select=DEFAULT)
 
 
