@@ -312,6 +312,27 @@ def test_closures_of_an_optimizer(confirm: Confirm, write: Write, cut: str, outc
         assert document["iteration"] == 1 and document["carriers"][0]["name"] == "outside"
 
 
+def test_a_sampler_takes_gradients_and_trains_nothing(confirm: Confirm, write: Write) -> None:
+    """The chain of a sampler's few steps goes with the next sample, though each step asks for a gradient."""
+    script = write("""
+        import torch
+
+        energy = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.SiLU(), torch.nn.Linear(8, 1))
+        optimizer = torch.optim.Adam(energy.parameters())
+        for i in range(9):
+            x = torch.randn(4, 2).requires_grad_(True)
+            for step in range(5):
+                (grad,) = torch.autograd.grad(energy(x).sum(), x)
+                x = x - 0.1 * grad
+            loss = energy(x.detach()).mean() - energy(torch.randn(4, 2)).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """)
+    document = confirm(script)
+    assert (document["verdict"], document["outcome"]) == ("clean", None), document["reason"]
+
+
 def test_a_loop_within_a_library_that_steps_by_closures(confirm: Confirm, write: Write) -> None:
     """As Lightning's: each step of the optimizer runs the user's training step in a closure."""
     library = write(

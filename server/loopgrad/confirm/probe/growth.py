@@ -30,7 +30,7 @@ _NEVER = 1 << 60
 
 #: A loop is judged from this many iterations on. In one within another, a chain that only a variable holds
 #: (a sampler's few steps) is dropped behind it and bounded by its length: there it takes 6 iterations, unless
-#: a backward runs in it (the batches of an epoch).
+#: a backward() runs in it (the batches of an epoch), which a sampler's autograd.grad() is not.
 FEWEST = 4
 #: Each iteration is sampled up to this one, and then each time it is larger by a quarter.
 _ALL_UP_TO = 20
@@ -73,7 +73,7 @@ class Record:
         return bool(self.samples) and bool(self.samples[-1].open - self.samples[-1].kept - self.consumed)
 
     def grows(self) -> bool:
-        short = self.activation.nested and not self.stored and not self.activation.passed
+        short = self.activation.nested and not self.stored and not self.activation.trains
         fewest = FEWEST + 3 if short else FEWEST
         if self.bounded or len(self.samples) < FEWEST or self.samples[-1].iteration < fewest:
             return False

@@ -31,6 +31,8 @@ class Pass:
     site: Place | None
     loops: list[tuple[Activation, int]]
     retained: bool
+    #: It adds to ``.grad``, as ``backward()`` does and ``autograd.grad`` does not.
+    accumulates: bool = True
     ended: int = 0
     nodes: int = 0
     #: The leaves below, with their versions then.
@@ -91,6 +93,7 @@ class Engine:
         site = (frames[0].f_code.co_filename, frames[0].f_lineno) if frames else None
         keep = given.get("keep_graph")
         record = Pass(len(self.passes), site, [(loop, loop.count) for loop in loops], bool(keep))
+        record.accumulates = bool(given.get("accumulate_grad", True))
         self.passes.append(record)
         roots = [node_of(value) for value in outputs]
         nodes = executed(roots, given.get("inputs") or ())

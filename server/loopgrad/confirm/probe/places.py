@@ -26,7 +26,7 @@ class Activation:
 
     __slots__ = (
         "begun", "code", "count", "in_forward", "last", "last_passed", "line", "nested", "passed", "path", "ran", "seen",
-        "serial", "starts",
+        "serial", "starts", "trains",
     )  # fmt: skip
 
     def __init__(self, serial: int, loop: tuple[str, int, int], code: CodeType | None) -> None:
@@ -39,6 +39,8 @@ class Activation:
         #: The last iteration that ran a backward, and how many have.
         self.last_passed = 0
         self.passed = 0
+        #: A backward that adds to ``.grad`` ran in it.
+        self.trains = False
         #: Calls of modules when the iteration began.
         self.seen = 0
         #: Runs within a module's forward: a recurrence over time, no loop of training steps.

@@ -168,6 +168,7 @@ class Watch:
             self._implicit_tick(running)
         self._closure = self.training.begun
         for loop, count in record.loops:
+            loop.trains = loop.trains or record.accumulates
             if loop.last_passed != count:
                 loop.last_passed = count
                 loop.passed += 1
