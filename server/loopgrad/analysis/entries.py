@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .definitions import Definitions
-from .lower.nodes import walk
+from .lower.nodes import BACKWARDS, has_attribute, walk
 from .runtime import Frame, Runtime
 from .semantics.modules import execute
 from .torch_model import nn
@@ -30,7 +30,8 @@ from .where import ENTRY, LoopRun, Site, Where
 
 #: How often a step method without a loop around it is called: what it keeps on self meets itself again.
 IMPLICIT_CALLS = 4
-_BACKWARDS = frozenset({"backward", "manual_backward", "training_step"})
+#: What runs a backward, or has a framework run one.
+_BACKWARDS = BACKWARDS | {"training_step"}
 #: Methods that a framework calls for each batch and that hand it their loss: no backward stands in them.
 STEPS = frozenset({"training_step", "compute_loss"})
 _MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"})
@@ -110,7 +111,7 @@ def never_run(record: Any, ran: set[int]) -> list[Entry]:
             if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) or id(each) in ran:
                 continue
             step = owner is not None and each.name in STEPS
-            if each.name not in ("__init__", "forward") and (step or _has_backward(each)):
+            if each.name not in ("__init__", "forward") and (step or has_attribute(each, _BACKWARDS)):
                 found.append(Entry(each.lineno, each.name, owner.name if owner is not None else None))
     return found
 
@@ -180,10 +181,10 @@ def _is_step(body: ast.AST) -> bool:
     """Whether a function runs a backward outside of any loop of its own. One that makes a step runs none itself."""
     returned = {n.value.id for n in walk(body) if isinstance(n, ast.Return) and isinstance(n.value, ast.Name)}
     made = [n for n in walk(body) if isinstance(n, ast.FunctionDef) and n.name in returned and n is not body]
-    if any(_has_backward(n) for n in made):
+    if any(has_attribute(n, _BACKWARDS) for n in made):
         return False
-    return _has_backward(body) and not any(
-        isinstance(n, (ast.For, ast.While)) and _has_backward(n) for n in walk(body)
+    return has_attribute(body, _BACKWARDS) and not any(
+        isinstance(n, (ast.For, ast.While)) and has_attribute(n, _BACKWARDS) for n in walk(body)
     )
 
 
@@ -208,10 +209,6 @@ def again(rt: Runtime, target: Any, site: Site, without_none: bool) -> None:
     rt.shared.growth.end_of_loop(rt, loop)
     rt.frames.pop()
     rt.loops.pop()
-
-
-def _has_backward(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr in _BACKWARDS for n in walk(node))
 
 
 def open_up(values: Iterable[Any], depth: int = 3) -> None:

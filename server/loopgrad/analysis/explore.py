@@ -16,7 +16,7 @@ from typing import Any
 from . import finish
 from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
-from .lower.waived import has_backward
+from .lower.nodes import BACKWARDS, has_attribute
 from .observation import Observation
 from .recurring import other_sides
 from .runtime import Runtime
@@ -129,12 +129,17 @@ def analyse(
         if not way.ended and entry.func is not None and not entry.without_none:
             entry = Entry(entry.line, entry.func, entry.cls, without_none=True)
             way = explore(shared, entry, analysis)
-        if way.place is not None and not way.reached and has_backward(tree):
+        if way.place is not None and not way.reached and has_attribute(tree, BACKWARDS):
             go_on(shared, entry, analysis, way)
         if analysis.steps > max(FILE_STEPS, LINE_FILE_STEPS * lines_of(shared)):
             analysis.partial.append((path, entry.line, "steps"))
             break
     return analysis
+
+
+def path_steps(shared: Shared) -> int:
+    """The steps of one path."""
+    return max(MOST_STEPS, LINE_STEPS * lines_of(shared))
 
 
 def lines_of(shared: Shared) -> int:
@@ -264,7 +269,7 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
     known = {v.observation.site.key for v in analysis.verdicts}
     found: dict[Any, Verdict] = {}
     for site, side in other_sides(plain.trace):
-        rt = Runtime(shared, {}, max(MOST_STEPS, LINE_STEPS * lines_of(shared)))
+        rt = Runtime(shared, {}, path_steps(shared))
         rt.each_time[site] = side
         run_path(rt, entry, Analysis())
         analysis.steps += rt.steps
@@ -317,7 +322,7 @@ def run_decided(
     waived: frozenset[int] = frozenset(),
 ) -> tuple[Runtime, bool]:
     """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
-    most = limit if limit is not None else max(MOST_STEPS, LINE_STEPS * lines_of(shared))
+    most = limit if limit is not None else path_steps(shared)
     while True:
         rt = Runtime(shared, assign, most)
         rt.longer, rt.waived = longer, waived

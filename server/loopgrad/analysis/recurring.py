@@ -6,12 +6,11 @@ import ast
 from typing import Any
 
 from .decisions import Decision
+from .lower.nodes import FILLS
 
 #: A condition that is asked anew so often is one on each iteration's data; of so many the other side is run.
 ASKED = 3
 MOST = 3
-
-_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
 
 def other_sides(trace: list[Decision]) -> list[tuple[int, bool]]:
@@ -35,6 +34,6 @@ def keeps_something(statement: ast.AST) -> bool:
             and isinstance(node.ctx, ast.Store)
         ):
             return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLS:
             return True
     return False

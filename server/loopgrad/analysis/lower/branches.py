@@ -13,6 +13,7 @@ from typing import Any
 
 from ..nesting import relevant
 from ..runtime import Frame
+from ..semantics.choices import stamp
 from ..semantics.unknowns import SINKS
 from ..signals import Abort, Budget, Ended, Raised
 from ..tape import Tensor
@@ -257,7 +258,7 @@ def _join(
         if type(mine) is type(other) and mine == other:
             return
         yes, no = (mine, other) if usual else (other, mine)
-        key = ("phi", cond.key, name, _stamp(yes), _stamp(no))
+        key = ("phi", cond.key, name, stamp(yes), stamp(no))
         rt.put(obj, name, rt.compound(key, "any", "phi", (cond, yes, no), site))
     elif not _alike(mine, other):
         # `mask = None` or a tensor: what follows goes on with the tensor, and may not ask whether it is one.
@@ -283,17 +284,13 @@ def _alike(mine: Any, other: Any) -> bool:
         return list(mine) == list(other)
     if isinstance(mine, (tuple, list)):
         return len(mine) == len(other) and all(
-            a is b or _plain(a) and _plain(b) and _stamp(a) == _stamp(b) for a, b in zip(mine, other)
+            a is b or _plain(a) and _plain(b) and stamp(a) == stamp(b) for a, b in zip(mine, other)
         )
     if kind is LSet:
         return set(mine) == set(other)
     if kind is Tensor:
         return (mine.length, mine.shape, mine.not_float) == (other.length, other.shape, other.not_float)
     return True
-
-
-def _stamp(value: Any) -> Any:
-    return value.key if type(value) is Sym else (type(value).__name__, value)
 
 
 def _plain(value: Any) -> bool:

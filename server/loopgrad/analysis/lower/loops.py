@@ -16,14 +16,12 @@ from ..tape import Tensor
 from ..values import MISSING, LDict, LList, LSet, Obj, Sym, hashable
 from ..where import LoopRun, Where
 from .expressions import lower
-from .nodes import walk_all
+from .nodes import FILLS, walk_all
 from .scope import Scope, bind
 from .statements import BREAK, CONTINUE, RETURN, Run, block
 from .targets import target
 from .trips import Plan
 from .waived import fetched
-
-_FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 
 
 def changed_names(body: list[ast.stmt]) -> tuple[list[str], list[str]]:
@@ -40,7 +38,7 @@ def changed_names(body: list[ast.stmt]) -> tuple[list[str], list[str]]:
                 counted.add(node.target.id)
         elif kind is ast.Call:
             fn = node.func
-            if type(fn) is ast.Attribute and fn.attr in _FILLS and type(fn.value) is ast.Name:
+            if type(fn) is ast.Attribute and fn.attr in FILLS and type(fn.value) is ast.Name:
                 filled.add(fn.value.id)
         elif kind is ast.Subscript and type(node.ctx) is ast.Store and type(node.value) is ast.Name:
             filled.add(node.value.id)

@@ -58,3 +58,14 @@ def walk_all(nodes: Iterable[ast.AST]) -> list[Any]:
 def walk(node: ast.AST) -> list[Any]:
     """A node and everything inside of it, by levels as ``ast.walk`` gives them."""
     return walk_all((node,))
+
+
+#: Methods that fill a container.
+FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
+#: Methods that run a backward.
+BACKWARDS = frozenset({"backward", "manual_backward"})
+
+
+def has_attribute(node: ast.AST, names: frozenset[str]) -> bool:
+    """Whether an attribute of one of these names stands somewhere in a piece of code."""
+    return any(isinstance(each, ast.Attribute) and each.attr in names for each in walk(node))

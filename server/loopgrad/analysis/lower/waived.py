@@ -13,6 +13,7 @@ from typing import Any
 from ..runtime import Frame
 from ..semantics.iteration import Source, unknown
 from ..signals import Raised
+from .nodes import BACKWARDS, has_attribute
 from .scope import Scope
 from .targets import target
 
@@ -43,17 +44,9 @@ def fetched(f: Frame, error: Raised, node: ast.stmt, site: Any) -> Source:
     raise error
 
 
-def has_backward(node: ast.AST) -> bool:
-    """Whether a backward stands somewhere in a piece of code."""
-    return any(
-        isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward")
-        for each in ast.walk(node)
-    )
-
-
 def _can_be_waived(node: ast.stmt) -> bool:
     if isinstance(node, ast.If):
-        return not has_backward(node)
+        return not has_attribute(node, BACKWARDS)
     return isinstance(
         node,
         (

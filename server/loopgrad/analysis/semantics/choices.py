@@ -32,7 +32,7 @@ def spread(rt: Any, choice: Sym, of: Callable[[Any], Any], site: Site) -> Any:
         return MISSING
     if type(yes) is type(no) and type(yes) in CONST and yes == no:
         return yes
-    key = ("phi", cond.key, _stamp(yes), _stamp(no))
+    key = ("phi", cond.key, stamp(yes), stamp(no))
     return rt.compound(key, "any", "phi", (cond, yes, no), site)
 
 
@@ -45,7 +45,8 @@ def spread_either(rt: Any, a: Any, b: Any, of: Callable[[Any, Any], Any], site: 
     return MISSING
 
 
-def _stamp(value: Any) -> Any:
+def stamp(value: Any) -> Any:
+    """What tells a constant or an unknown from another: ``1`` is not ``True``."""
     return value.key if type(value) is Sym else (type(value).__name__, value)
 
 
@@ -87,7 +88,7 @@ def _either(rt: Any, key: Sym, yes: Any, no: Any, site: Site) -> Any:
 
 def _any(rt: Any, values: Sequence[Any], site: Site) -> Any:
     """An unknown one of several values that a program asks about; what is only used may be any of them."""
-    if not all(map(_constant, values)) or len({_stamp(value) for value in values}) < 2:
+    if not all(map(_constant, values)) or len({stamp(value) for value in values}) < 2:
         return MISSING
     numeric = all(type(value) in (int, float) for value in values)
     return rt.fresh(site, "number" if numeric else "any")
