@@ -190,7 +190,7 @@ def grow(b: Builder) -> Plan:
     )
     for total in sums:
         value = b.pick(["loss", "loss", "loss", "v.sum()", scalar(b, ["v"])])
-        is_cut = b.chance(0.18)
+        is_cut = b.chance(0.14)
         if is_cut:
             value = scalar_cut(
                 b, value if value.isalpha() or (value.endswith(")") and " " not in value) else f"({value})"
@@ -202,7 +202,7 @@ def grow(b: Builder) -> Plan:
             add = [Compound(f"if {b.condition()}:", add)]
         at = b.rng.randint(2, len(plan.body))
         plan.body[at:at] = add
-        fate = b.weighted({"none": 8, "consumed": 1.6, "epoch": 1, "reset": 0.7, "window": 0.8})
+        fate = b.weighted({"none": 11, "consumed": 1.6, "epoch": 1, "reset": 0.7, "window": 0.8})
         if is_cut and fate in ("consumed", "window"):
             fate = "epoch"
         b.note(f"gathered {fate}")
@@ -338,7 +338,7 @@ THEMES = {
     "outside": (outside, 3.0),
     "shared": (shared, 3.0),
     "modified": (modified, 3.0),
-    "grow": (grow, 12.0),
+    "grow": (grow, 17.0),
     "cut_off": (cut_off, 3.0),
     "leaf": (leaf, 2.0),
     "plain": (plain, 1.5),
