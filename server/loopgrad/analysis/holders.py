@@ -29,6 +29,8 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             node = value.node
             if node is not None:
                 found.setdefault(id_of(place), (place, []))[1].append(node)
+            elif kind is Tensor and value.keeps:
+                found.setdefault(id_of(place), (place, []))[1].extend(value.keeps)
             elif kind is Tensor and value.grad is not None and value.grad.node is not None:
                 # What create_graph=True adds to a gradient that is never cleared.
                 found.setdefault(("gradient", id(value)), (("gradient", id(value)), [value.grad.node]))

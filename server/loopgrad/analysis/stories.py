@@ -60,14 +60,18 @@ def last_store(node: Node, here: Where, before: Any = None) -> Store | None:
     stores = [s for s in node.stores or [] if before is None or before(s)]
     if not stores:
         return None
+    active = {id(link) for link in here.chain()}
+    lives = [frame_of(s.where) in active or frame_of(s.where) is None for s in stores]
+    alive = [s for s, lived in zip(stores, lives) if s.kind == "item" or lived]
+    held = [s for s in alive if not passing(s)]
     lasting = [s for s in stores if s.kind in ("attribute", "append", "nonlocal", "layer")]
     if lasting:
-        return lasting[-1]
-    active = {id(link) for link in here.chain()}
-    alive = [
-        s for s in stores if s.kind == "item" or frame_of(s.where) in active or frame_of(s.where) is None
-    ]
-    held = [s for s in alive if not passing(s)]
+        last = lasting[-1]
+        at = stores.index(last)
+        # A list of a call that is over, where what its function gave back was stored since.
+        since = [s for s in held if stores.index(s) > at]
+        local = last.kind == "append" and "." not in last.text and not lives[at]
+        return since[-1] if local and since else last
     return (held or alive)[-1] if alive else None
 
 
@@ -270,8 +274,19 @@ def outside(
         beside=[
             lift(n.site, n.where, Parting(n.where, run.where).common) for _, n in places if n.site is not None
         ],
+        made=_statements([n for _, n in places], run),
     )
     return seen
+
+
+def _statements(roots: list[Node], run: Pass) -> list[Site]:
+    """Where all of a graph was built, as seen beside the loop: one site for each statement."""
+    found: dict[Any, Site] = {}
+    for node in reachable(roots):
+        if node.site is not None and node.leaf is None:
+            site = lift(node.site, node.where, Parting(node.where, run.where).common)
+            found.setdefault(id(site.stmt), site)
+    return list(found.values())
 
 
 def _in_eval(rt: Any, leaves: Iterable[Tensor]) -> bool:

@@ -123,6 +123,8 @@ class _Seldom:
     shape: tuple | None = None
     #: A view taken under no_grad: it says that it requires grad, but a backward cannot start there.
     unrooted: bool = False
+    #: The nodes of what such a view is a view of: its ``_base`` stays alive with it.
+    keeps: tuple[Node, ...] = ()
 
 
 class Tensor(_Seldom):

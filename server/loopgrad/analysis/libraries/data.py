@@ -66,7 +66,7 @@ def collate(rt: Any, samples: list[Any], site: Site) -> Any:
         return made
     if kind is str:
         return LList(samples, open=True)
-    if kind is Sym:
+    if kind is Sym and first.kind not in ("number", "bool", "compare"):
         return rt.fresh(site, node=first.node, guess=first.guess)
     return tensors.graphless(rt, site)
 

@@ -120,6 +120,7 @@ def run_profile(
             for t in result if isinstance(result, (tuple, list)) else (result,):
                 if type(t) is Tensor:
                     t.leaf_grad = t.unrooted = True
+                    t.keeps = tuple(edge for edge in edges if edge.leaf is None)
                     t.cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges)
             return result
         cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges) if off else cuts.of(bound)

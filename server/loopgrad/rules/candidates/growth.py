@@ -66,6 +66,19 @@ def _stored(carriers: list[Store], suffix: str) -> list[Step] | None:
     return steps
 
 
+def _each_passed(carriers: list[Store]) -> list[Step]:
+    """What a function that makes the stored value is given, part by part: ``{k: v.detach() for k, v in …}``."""
+    steps: list[Step] = []
+    for store in carriers:
+        value = store.value()
+        for each in ast.walk(value) if isinstance(value, ast.Call) else ():
+            if isinstance(each, (ast.ListComp, ast.GeneratorExp)):
+                steps.append(store.file.append(each.elt, ".detach()"))
+            elif isinstance(each, ast.DictComp):
+                steps.append(store.file.append(each.value, ".detach()"))
+    return steps
+
+
 def _if_tensor(carriers: list[Store]) -> Iterator[tuple[str, list[Step]]]:
     """Where a function stores what it is given, by some callers a number: cut if it is a tensor.
 
@@ -202,8 +215,9 @@ def evaluation(seen: Observation, context: Context) -> list[FixRequest]:
     """LG203: the function, the loop, or the forward pass without recording; else a cut at the store."""
     carriers = stores(seen.carriers, context)
     several = names(names_of(carriers)) if carriers else Message.of("fix.this")
-    stored = request("detach", Message.of("fix.detach.store", names=several), _stored(carriers, ".detach()"))
-    return distinct([*recording(seen, context), *stored])
+    said = Message.of("fix.detach.store", names=several)
+    stored = request("detach", said, _stored(carriers, ".detach()"))
+    return distinct([*recording(seen, context), *stored, *request("detach", said, _each_passed(carriers))])
 
 
 def recording(seen: Observation, context: Context) -> list[FixRequest]:

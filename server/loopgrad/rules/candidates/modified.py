@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopgrad.analysis.observation import Observation
 from loopgrad.analysis.where import Site
-from loopgrad.model import FixRequest, Message
+from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
 from ..syntax import Loop
@@ -30,7 +30,7 @@ def requests(seen: Observation, context: Context) -> list[FixRequest]:
     else:
         moved, rest = _reordered(seen, context), _within(seen, context)
         anew = _computed_again(seen, context)
-        anew = released(anew, seen, context) or anew
+        anew = [*released(anew, seen, context), *anew]
         later = _group_later(seen, context)
         return distinct([*moved[:1], *later, *anew, *moved[1:], *rest])
     return distinct([*released(found, seen, context), *found])
@@ -67,7 +67,7 @@ def _out_of_place(seen: Observation, context: Context) -> list[FixRequest]:
     statement = file.tree.statement(change.node)
     text = _written_out(statement, file)
     if statement is None or text is None:
-        return []
+        return _without_underscore(change, statement, file)
     one = [file.step("insert_before", statement, text), file.step("delete", statement)]
     steps = list(one)
     function = file.tree.function(statement) or file.tree.tree
@@ -78,6 +78,45 @@ def _out_of_place(seen: Observation, context: Context) -> list[FixRequest]:
                 steps += [file.step("insert_before", each, other), file.step("delete", each)]
     title = Message.of("fix.out-of-place", names=names([file.source(statement.target)]))  # type: ignore[attr-defined]
     return [*request("out-of-place", title, one), *request("out-of-place", title, steps)]
+
+
+def _without_underscore(change: Site, statement: ast.stmt | None, file: File) -> list[FixRequest]:
+    """``x.sub(a).div(b)`` for ``x.sub_(a).div_(b)``; ``x = x.sub(a)`` where that was all that the statement did."""
+    call = change.node
+    if not isinstance(call, ast.Call) or not _in_place(call):
+        return []
+    names_of, top = [], call
+    parent, above = file.tree.parent(call), None
+    while isinstance(parent, ast.Attribute) and isinstance(above := file.tree.parent(parent), ast.Call):
+        top, parent = above, file.tree.parent(above)
+    inner: ast.expr = top
+    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        names_of += [inner.func.attr] if _in_place(inner) else []
+        inner = inner.func.value
+    text = file.source(top)
+    for name in names_of:
+        text = text.replace(f".{name}(", f".{name[:-1]}(")
+    if isinstance(statement, ast.Expr) and statement.value is top:
+        if not isinstance(inner, ast.Name) or not _is_computed(inner.id, file.tree.scope(top)):
+            return []
+        text = f"{inner.id} = {text}"
+    title = Message.of("fix.out-of-place", names=names([file.source(inner)]))
+    return request("out-of-place", title, [file.step("replace", top, text)])
+
+
+def _in_place(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return name.endswith("_") and not name.endswith("__") and len(name) > 1
+
+
+def _is_computed(name: str, scope: ast.AST) -> bool:
+    """Whether a function computes what it calls so: then nothing but it can miss the change in place."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, (ast.Call, ast.BinOp))
+        and any(ast.unparse(target) == name for target in node.targets)
+        for node in ast.walk(scope)
+    )
 
 
 def _written_out(statement: ast.stmt | None, file: File) -> str | None:
@@ -127,21 +166,36 @@ def _group_later(seen: Observation, context: Context) -> list[FixRequest]:
         return []
     file = File(context, context.path(change))
     step, backward = file.tree.statement(change.node), file.tree.statement(raised.node)
-    if step is None or backward is None or not _before(file, step, backward):
+    pair = file.tree.common_block(step, backward) if step is not None and backward is not None else None
+    if step is None or pair is None or pair[0] is not step or not _before(file, step, pair[1]):
         return []
+    backward = pair[1]
     block = file.tree.block(step)
     own = _receiver_of(step, "step")
     at, then = (next(i for i, each in enumerate(block) if each is one) for one in (step, backward))
-    first = next((i for i in range(at - 1, -1, -1) if _receiver_of(block[i], "zero_grad") == own), None)
     last = next((i for i in range(then + 1, len(block)) if _receiver_of(block[i], "step")), None)
-    if own is None or first is None or last is None:
+    if own is None or last is None:
         return []
-    group = block[first : at + 1]
-    if not all(isinstance(each, ast.Expr) for each in group):
+    first = next((i for i in range(at - 1, -1, -1) if _receiver_of(block[i], "zero_grad") == own), None)
+    moved: list[Step] = []
+    if first is None:
+        # It is cleared elsewhere: here once more, behind the other loss.
+        first = next((i for i in range(at - 1, -1, -1) if _runs_backward(block[i])), None)
+        moved.append(file.step("insert_after", block[last], f"{own}.zero_grad()"))
+    if first is None or not all(
+        isinstance(each, ast.Expr) or _runs_backward(each) for each in block[first : at + 1]
+    ):
         return []
     title = Message.of("fix.reorder.group", first=step.lineno, second=block[last].lineno)
-    moved = [file.step("move_after", each, other=block[last]) for each in group]
+    moved += [file.step("move_after", each, other=block[last]) for each in block[first : at + 1]]
     return request("reorder", title, moved)
+
+
+def _runs_backward(statement: ast.stmt) -> bool:
+    """``loss.backward()``, alone or as all that an ``if`` does."""
+    if isinstance(statement, ast.If):
+        return not statement.orelse and all(map(_runs_backward, statement.body))
+    return _receiver_of(statement, "backward") is not None
 
 
 def _receiver_of(statement: ast.stmt, method: str) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loopgrad.analysis.where import Site
 from loopgrad.model import Step
@@ -24,8 +24,13 @@ _ONCE = frozenset(
 )
 
 
-def into_loop(sites: list[Site], loop_site: Site | None, context: Context) -> Iterator[list[Step]]:
-    """Sets of statements to move to the start of the loop's body, the smallest first."""
+def into_loop(
+    sites: list[Site], loop_site: Site | None, context: Context, graph: list[Site] | None = None
+) -> Iterator[list[Step]]:
+    """Sets of statements to move to the start of the loop's body, the smallest first.
+
+    ``graph`` are the sites of all that the graph was built by: they, and nothing else, are the second set.
+    """
     if loop_site is None:
         return
     file = File(context, context.path(loop_site))
@@ -49,7 +54,11 @@ def into_loop(sites: list[Site], loop_site: Site | None, context: Context) -> It
     before = block[: next((i for i, each in enumerate(block) if each is outer), 0)]
     seen: list[list[ast.stmt]] = []
     ends = with_users(building, before)
-    for chosen in (building, with_sources(building, before), ends, with_sources(ends, before)):
+    recorded = [file.tree.statement(site.node) for site in graph or () if context.path(site) == file.path]
+    whole = [
+        each for each in before if each in building or any(each is one for one in recorded) and _movable(each)
+    ]
+    for chosen in (building, whole, with_sources(building, before), ends, with_sources(ends, before)):
         if chosen not in seen:
             seen.append(chosen)
             yield [file.step("move_into_body", each, other=loop) for each in chosen]
@@ -138,18 +147,24 @@ def as_property(site: Site, context: Context) -> list[Step]:
         return []
     if _stored_elsewhere(cls, target, statement) or _has_own(cls, target.attr):
         return []
-    kept = _locals_of(function, statement.value, file)
+    sources = _sources(function, statement, file)
+    kept = _locals_of(function, [*(each.value for each in sources), statement.value], file, sources)
     if kept is None:
         return []
     text = _spelled(file.source(statement.value), kept, me)
-    steps = [file.step("delete", statement)]
+    body_lines = [
+        f"{each.targets[0].id} = {_spelled(file.source(each.value), kept, me)}"  # type: ignore[attr-defined]
+        for each in sources
+    ]
+    steps = [file.step("delete", each) for each in (*_idle(function, [*sources, statement]), statement)]
     lines = [f"{me}.{name} = {name}" for name in kept if not _is_kept(function, me, name)]
     if lines:
         above = _above(file, statement)
         op, anchor = ("insert_after", above) if above is not None else ("insert_before", statement)
         steps.append(file.step(op, anchor, "\n".join(lines)))
     # The line of one blank keeps the property apart from what follows it.
-    body = f"@property\ndef {target.attr}({me}):\n    return {text}\n "
+    inside = "".join(f"    {line}\n" for line in [*body_lines, f"return {text}"])
+    body = f"@property\ndef {target.attr}({me}):\n{inside} "
     steps.append(file.step("insert_before", _method_below(cls, function), body))
     return steps
 
@@ -178,8 +193,37 @@ def _has_own(cls: ast.ClassDef, name: str) -> bool:
     return any(isinstance(each, Function) and each.name == name for each in cls.body)
 
 
-def _locals_of(function: ast.AST, value: ast.expr, file: File) -> list[str] | None:
-    """The constructor's parameters that an expression reads; None if it reads other locals of it."""
+def _sources(function: ast.AST, statement: ast.stmt, file: File) -> list[ast.Assign]:
+    """The statements above that give the locals which a statement is computed from, in their order."""
+    block = file.tree.block(statement)
+    above = block[: next((i for i, each in enumerate(block) if each is statement), 0)]
+    wanted = names_read(statement)
+    taken: list[ast.Assign] = []
+    for each in reversed(above):
+        target = each.targets[0] if isinstance(each, ast.Assign) and len(each.targets) == 1 else None
+        if isinstance(each, ast.Assign) and isinstance(target, ast.Name) and target.id in wanted:
+            if _makes_object(each) or any(method_name(call) in _ONCE for call in calls_in(each.value)):
+                break
+            taken.append(each)
+            wanted |= names_read(each)
+    return taken[::-1]
+
+
+def _idle(function: ast.AST, moved: list[ast.stmt]) -> list[ast.stmt]:
+    """Of the statements that move, but for the last, those whose names nothing that stays reads."""
+    gone = {id(node) for each in moved for node in ast.walk(each)}
+    stays = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in gone
+    }
+    return [each for each in moved[:-1] if not {ast.unparse(t) for t in targets_of(each)} & stays]
+
+
+def _locals_of(
+    function: ast.AST, values: list[ast.expr], file: File, given: list[ast.Assign]
+) -> list[str] | None:
+    """The constructor's parameters that expressions read; None if they read locals that are not ``given`` too."""
     args = getattr(function, "args", None)
     if args is None:
         return None
@@ -191,12 +235,10 @@ def _locals_of(function: ast.AST, value: ast.expr, file: File) -> list[str] | No
         if isinstance(node, ast.stmt)
         for target in targets_of(node)
     }
-    bound = {
-        each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }
-    read = [
-        each.id for each in ast.walk(value) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
-    ]
+    names = [each for value in values for each in ast.walk(value) if isinstance(each, ast.Name)]
+    bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    bound |= {ast.unparse(each.targets[0]) for each in given}
+    read = [each.id for each in names if isinstance(each.ctx, ast.Load)]
     wanted = [name for name in dict.fromkeys(read) if name != me and name not in bound]
     if any(name in assigned for name in wanted):
         return None
@@ -204,13 +246,16 @@ def _locals_of(function: ast.AST, value: ast.expr, file: File) -> list[str] | No
 
 
 def _is_kept(function: ast.AST, me: str, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        and any(ast.unparse(target) == f"{me}.{name}" for target in node.targets)
-        for node in ast.walk(function)
-    )
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            pairs: Iterable[tuple[ast.expr, ast.expr]] = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = zip(target.elts, node.value.elts)
+            if any(ast.unparse(to) == f"{me}.{name}" and ast.unparse(value) == name for to, value in pairs):
+                return True
+    return False
 
 
 def _spelled(text: str, kept: list[str], me: str) -> str:

@@ -101,11 +101,15 @@ def _computed_anew(seen: Observation, context: Context) -> list[FixRequest]:
     places = _places(seen, context)
     # A place may lie in a constructor: the statement to move is the one that calls it, beside the loop.
     above = context.sites(seen.facts.get("beside"))
-    for steps in moves.into_loop([*above, *places], loop if isinstance(loop, Site) else None, context):
+    graph = context.sites(seen.facts.get("made"))
+    for steps in moves.into_loop([*above, *places], loop if isinstance(loop, Site) else None, context, graph):
         found += request("move-into-loop", title, steps)
     recompute = Message.of("fix.recompute.property", names=_named(seen, seen.site))
-    for site in places:
-        found += request("recompute", recompute, moves.as_property(site, context))
+    stored = context.sites([*places, *(carrier.site for carrier in seen.carriers)])
+    kept = [moves.as_property(site, context) for site in stored]
+    # A loss that reads several of them needs them all anew.
+    for steps in ([step for each in kept for step in each], *kept):
+        found += request("recompute", recompute, steps)
     deep = context.sites([*places, *context.sites(seen.facts.get("deep"))])
     for steps in moves.uncached(deep, context):
         found += request("recompute", Message.of("fix.recompute.uncached"), steps)
