@@ -32,8 +32,9 @@ def may_hold_findings(data: bytes) -> bool:
 
 def analyse(source: SourceFile, provider: Provider, select: frozenset[str]) -> FileResult:
     from loopgrad import rules
+    from loopgrad.rules.deep import run_deep
 
-    result: FileResult = rules.check(source, provider, select=select)
+    result: FileResult = run_deep(lambda: rules.check(source, provider, select=select))
     return result
 
 
@@ -45,22 +46,25 @@ def offer(
     select: frozenset[str],
 ) -> tuple[Fix, ...]:
     from loopgrad import fixes
+    from loopgrad.rules.deep import run_deep
 
-    return fixes.offer(finding, source, provider, baseline=baseline, select=select)
+    return run_deep(lambda: fixes.offer(finding, source, provider, baseline=baseline, select=select))
 
 
 def fix_all(
     source: SourceFile, provider: Provider, select: frozenset[str]
 ) -> tuple[str, list[str | Message]]:
     from loopgrad import fixes
+    from loopgrad.rules.deep import run_deep
 
-    return fixes.fix_all(source, provider, select)
+    return run_deep(lambda: fixes.fix_all(source, provider, select))
 
 
 def fix_across(source: SourceFile, provider: Provider, select: frozenset[str]) -> dict[str, str]:
     from loopgrad import fixes
+    from loopgrad.rules.deep import run_deep
 
-    return fixes.fix_workspace([source], provider, select)
+    return run_deep(lambda: fixes.fix_workspace([source], provider, select))
 
 
 # One file ------------------------------------------------------------------------------------------------
@@ -207,6 +211,8 @@ class Checker:
     ) -> tuple[Fix, ...]:
         try:
             return offer(finding, source, self.provider, baseline, enabled)
+        except (RecursionError, MemoryError):
+            return ()  # an edit beside a statement that is nested too deeply
         except Exception as error:  # a finding without a fix is still a finding
             outcome.problems.append(_internal(source.path, error))
             return ()

@@ -30,6 +30,24 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             v[0].backward()
         """,
     ),
+    "a generator keeps what is sent to a yield inside of a call": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def collector():
+            kept = []
+            while True:
+                kept.append((yield len(kept)))
+        tape = collector()
+        next(tape)
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            tape.send(loss)
+        """,
+    ),
     "set_grad_enabled as a context restores what was before it was made": (
         "clean",
         """

@@ -20,7 +20,7 @@ from tests.fuzz.campaign import mutated, run
 from tests.fuzz.corpus import Corpus
 from tests.fuzz.reduce import reduce
 from tests.fuzz.tree_mutations import mutate_tree
-from tests.fuzz.worker import Pool, Result
+from tests.fuzz.worker import Pool, Result, check
 
 SOURCES = int(os.environ.get("LOOPGRAD_FUZZ_SOURCES", "250"))
 SEED = 7
@@ -57,6 +57,22 @@ def test_a_mutated_tree_is_python(corpus: Corpus) -> None:
         except SyntaxError:  # a donor's `yield` or star where none may stand
             continue
     assert valid > 45
+
+
+#: Sources that the analysis once stumbled over.
+STUMBLES = {
+    "a generator that asks itself": "def f():\n    yield from g\ng = f()\nfor x in g:\n    print(x)\n",
+    "a deep statement beside a carried value": (
+        "import torch\n\ndef run(w, h):\n    h = "
+        + " ** ".join(["w"] * 240)
+        + "\n    for i in range(3):\n        h = h * w\n        h.sum().backward()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", STUMBLES.values(), ids=STUMBLES)
+def test_sources_that_once_failed(source: str) -> None:
+    assert check(source.encode()).failure == ""
 
 
 def _checking(monkeypatch: pytest.MonkeyPatch, fault: str) -> list[Result]:

@@ -13,6 +13,53 @@ from tests.oracle.observe_python import cpython_prints
 from tests.oracle.python_grammar import generate
 from tests.oracle.python_semantics import NoEngine, abstract_prints, compare, judge_programs
 
+#: A generator whose yields stand inside of larger expressions, and one that hands on what is sent.
+YIELDS = """
+def log(x):
+    print(x)
+    return x
+def g(n):
+    kept = []
+    while True:
+        kept.append((yield len(kept)))
+        if (yield 'a') and (yield 'b'):
+            print('both')
+        t = [log(1), (yield 'c'), *([log(2)]), (yield 'd')]
+        print(t)
+        y = (yield 'e') if n else (yield 'f')
+        print(y)
+        z = n or (yield 'g') or (yield 'h')
+        print(z)
+        n += (yield 'i')
+        print(n)
+        print(f"{log(5)} {(yield 'j')}")
+        for q in range((yield 'k')):
+            print(q)
+        while (yield 'l'):
+            print('turn')
+        match (yield 'm'):
+            case 0:
+                print('zero', (yield 'mm'))
+            case _:
+                print('else', log(3), (yield 'n'))
+        x = {log('k'): (yield 'o'), 'b': 2}
+        print(x)
+        if n > 4:
+            return (yield 'p')
+def h():
+    r = yield from g(0)
+    print('r', r)
+it = h()
+print(next(it))
+i = 0
+try:
+    while True:
+        i += 1
+        print('->', it.send(i % 3))
+except StopIteration:
+    print('end')
+"""
+
 PROGRAMS = int(os.environ.get("LOOPGRAD_ORACLE_PROGRAMS", "80"))
 
 
@@ -39,3 +86,10 @@ def test_the_engine_executes_python() -> None:
         pytest.skip("no engine to ask")
     tally = judge_programs(30, PROGRAMS)
     assert not tally.failures, str(tally)
+
+
+def test_yields_inside_of_expressions() -> None:
+    real, abstract = cpython_prints(YIELDS), abstract_prints(YIELDS)
+    assert real is not None
+    verdict = compare(real, abstract)
+    assert (verdict.kind, verdict.known) == ("agrees", len(real))

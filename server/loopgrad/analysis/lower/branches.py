@@ -9,6 +9,7 @@ condition resolves later. Otherwise the condition is *decided*, and the other si
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from ..nesting import relevant
@@ -299,9 +300,22 @@ def _plain(value: Any) -> bool:
 
 def lower_match(node: Any, scope: Scope) -> Run:
     """``match``: each case's pattern is a test; what cannot be decided is unknown."""
+    subject = lower(node.subject, scope)
+    chosen = lower_cases(node, scope, block)
+
+    def run(f: Frame) -> Any:
+        body = chosen(f, subject(f))
+        return body(f) if body is not None else None
+
+    return run
+
+
+def lower_cases(
+    node: Any, scope: Scope, lowered: Callable[[list[ast.stmt], Scope], Run]
+) -> Callable[[Frame, Any], Run | None]:
+    """The choice of a ``match``: which case's body a value takes, each ``lowered`` in one form or the other."""
     from .patterns import pattern
 
-    subject = lower(node.subject, scope)
     site = scope.site(node.subject)
     cases: list[tuple[Any, Any, Run, bool | None]] = []
     for case in node.cases:
@@ -313,11 +327,11 @@ def lower_match(node: Any, scope: Scope) -> Run:
             hint = False
         elif not leaves(case.body) and rest and all(leaves(each.body) for each in rest):
             hint = True
-        cases.append((pattern(case.pattern, scope), guard, block(case.body, scope), hint))
+        cases.append((pattern(case.pattern, scope), guard, lowered(case.body, scope), hint))
 
-    def run(f: Frame) -> Any:
+    def chosen(f: Frame, value: Any) -> Run | None:
         rt = f.rt
-        value = rt.resolve(subject(f))
+        value = rt.resolve(value)
         rt.ask(value)
         for test, guard, body, hint in cases:
             fits = test(f, value)
@@ -327,7 +341,7 @@ def lower_match(node: Any, scope: Scope) -> Run:
                 continue
             if guard is not None and not rt.truth(guard(f), site):
                 continue
-            return body(f)
+            return body
         return None
 
-    return run
+    return chosen

@@ -12,12 +12,14 @@ from typing import Any
 
 from ..runtime import Frame
 from ..signals import Budget, Raised
-from ..values import MISSING
+from ..values import MISSING, Iter
 from ..where import LoopRun, Where
+from .branches import lower_cases
 from .expressions import lower
 from .scope import Scope, has_yield
 from .statements import BREAK, CONTINUE, RETURN, block, handler_names, statement
 from .targets import target
+from .yields import Hoist
 
 Gen = Callable[[Frame], Generator[Any, Any, Any]]
 
@@ -67,24 +69,38 @@ def _yielded(node: Any, scope: Scope) -> Gen:
         def give_all(f: Frame) -> Generator[Any, Any, Any]:
             given = inner(f)
             source = f.rt.shared.objects.iterate(f.rt, given, site)
-            i = 0
+            i, sent = 0, None
             while i < MOST_TRIPS:
-                item = source.get(i)
+                item = source.get(i) if sent is None else given.send(sent)
                 if item is MISSING:
                     break
-                yield item
+                sent = yield item
+                if type(given) is not Iter or given.send is None:
+                    sent = None
                 i += 1
             ended = getattr(given, "source", None)
             return ended[1] if type(ended) is tuple else None
 
         return give_all
-    plain = lower(node, scope)
+    return _with_yields(node, scope, lower)
 
-    def only(f: Frame) -> Generator[Any, Any, Any]:
-        return plain(f)
-        yield
 
-    return only
+def _with_yields(node: Any, scope: Scope, lowered: Callable[[Any, Scope], Callable[[Frame], Any]]) -> Gen:
+    """The generator form of an expression or a simple statement, ``lowered`` without its yields."""
+    hoist, stmt = Hoist(scope), scope.stmt
+    rest = hoist.rest(node)
+    before = gen_block(hoist.before, scope)
+    scope.stmt = stmt
+    plain, names = lowered(rest, scope), hoist.names
+
+    def run(f: Frame) -> Generator[Any, Any, Any]:
+        yield from before(f)
+        result = plain(f)
+        for name in names:
+            f.rt.put(f.vars, name, None)
+        return result
+
+    return run
 
 
 def _gen(node: ast.stmt, scope: Scope) -> Gen:
@@ -119,24 +135,16 @@ def _gen(node: ast.stmt, scope: Scope) -> Gen:
 
         return leave
     special = _COMPOUND.get(type(node))
-    if special is not None:
-        return special(node, scope)
-    plain = statement(node, scope)
-
-    def other(f: Frame) -> Generator[Any, Any, Any]:
-        return plain(f)
-        yield
-
-    return other
+    return special(node, scope) if special is not None else _with_yields(node, scope, statement)
 
 
 def _if(node: ast.If, scope: Scope) -> Gen:
-    test = lower(node.test, scope)
+    test = _yielded(node.test, scope)
     body, orelse = gen_block(node.body, scope), gen_block(node.orelse, scope)
     site = scope.site(node.test)
 
     def run(f: Frame) -> Generator[Any, Any, Any]:
-        if f.rt.truth(test(f), site):
+        if f.rt.truth((yield from test(f)), site):
             return (yield from body(f))
         return (yield from orelse(f))
 
@@ -144,13 +152,13 @@ def _if(node: ast.If, scope: Scope) -> Gen:
 
 
 def _for(node: Any, scope: Scope) -> Gen:
-    iterable, store = lower(node.iter, scope), target(node.target, scope)
+    iterable, store = _yielded(node.iter, scope), target(node.target, scope)
     body, orelse = gen_block(node.body, scope), gen_block(node.orelse, scope)
     site = scope.site(node)
 
     def run(f: Frame) -> Generator[Any, Any, Any]:
         rt = f.rt
-        source = rt.shared.objects.iterate(rt, iterable(f), site)
+        source = rt.shared.objects.iterate(rt, (yield from iterable(f)), site)
         loop = LoopRun(site, "for")
         i = 0
         while i < MOST_TRIPS:
@@ -170,7 +178,7 @@ def _for(node: Any, scope: Scope) -> Gen:
 
 
 def _while(node: ast.While, scope: Scope) -> Gen:
-    test = lower(node.test, scope)
+    test = _yielded(node.test, scope)
     body, orelse = gen_block(node.body, scope), gen_block(node.orelse, scope)
     site = scope.site(node.test)
 
@@ -179,7 +187,7 @@ def _while(node: ast.While, scope: Scope) -> Gen:
         i = 0
         loop = LoopRun(scope.site(node), "while")
         while i < MOST_TRIPS:
-            known = rt.known(test(f), site)
+            known = rt.known((yield from test(f)), site)
             if known is False or (known is None and i >= 4):
                 return (yield from orelse(f))
             rt.where = Where(rt.where, None, loop, i + 1)
@@ -195,7 +203,7 @@ def _while(node: ast.While, scope: Scope) -> Gen:
 def _with(node: Any, scope: Scope) -> Gen:
     items = [
         (
-            lower(i.context_expr, scope),
+            _yielded(i.context_expr, scope),
             target(i.optional_vars, scope) if i.optional_vars is not None else None,
             scope.site(i.context_expr),
         )
@@ -207,7 +215,7 @@ def _with(node: Any, scope: Scope) -> Gen:
         rt = f.rt
         opened: list[Any] = []
         for expr, store, site in items:
-            manager = expr(f)
+            manager = yield from expr(f)
             token = rt.shared.contexts.enter(rt, manager, site)
             opened.append((manager, token, site))
             if store is not None:
@@ -262,6 +270,17 @@ def _try(node: Any, scope: Scope) -> Gen:
     return run_all
 
 
+def _match(node: Any, scope: Scope) -> Gen:
+    subject = _yielded(node.subject, scope)
+    chosen = lower_cases(node, scope, gen_block)
+
+    def run(f: Frame) -> Generator[Any, Any, Any]:
+        body = chosen(f, (yield from subject(f)))
+        return (yield from body(f)) if body is not None else None
+
+    return run
+
+
 _COMPOUND: dict[type, Callable[[Any, Scope], Gen]] = {
     ast.If: _if,
     ast.For: _for,
@@ -270,6 +289,9 @@ _COMPOUND: dict[type, Callable[[Any, Scope], Gen]] = {
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,
+    ast.Match: _match,
 }
+if hasattr(ast, "TryStar"):
+    _COMPOUND[ast.TryStar] = _try
 
 __all__ = ["block", "gen_block"]

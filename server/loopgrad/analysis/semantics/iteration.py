@@ -189,13 +189,16 @@ def iterator(rt: Any, value: Any, site: Site) -> Any:
 
 def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) -> Iter:
     """A generator object: resumes with its own moment and grad mode restored to the consumer's after."""
-    state = {"done": False, "started": False}
+    state = {"done": False, "started": False, "running": False}
 
     def step(value: Any = None) -> Any:
         if state["done"]:
             return MISSING
+        if state["running"]:
+            raise Raised("ValueError")  # one that asks itself for its next value
         where, loops = rt.where, len(rt.loops)
         rt.frames.append(frame)
+        state["running"] = True
         try:
             item = steps.send(value) if state["started"] else next(steps)
             state["started"] = True
@@ -206,6 +209,7 @@ def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) 
             del stop
             return MISSING
         finally:
+            state["running"] = False
             rt.frames.pop()
             rt.where = where
             del rt.loops[loops:]
