@@ -135,9 +135,7 @@ def compare(
             for run in runs:
                 why = _refuted(finding, run)
                 if why:
-                    yield Disagreement(
-                        "wrong certain", name, f"{where}{' '.join(run.argv) or 'no flags'}: {why}"
-                    )
+                    yield Disagreement("wrong certain", name, f"{where}{run.given}: {why}")
                     break
         elif not any(_loosely(finding, run) for run in runs):
             why = "; ".join(sorted({_refuted(finding, run) or "iteration" for run in runs}))
@@ -151,7 +149,7 @@ def compare(
 
 
 def _missed(findings: list[Finding], run: Run, told: Callable[[Run], bool]) -> Iterator[Disagreement]:
-    argv = " ".join(run.argv) or "no flags"
+    argv = run.given
     if run.outcome in RAISING:
         same = [f for f in findings if f["outcome"] == run.outcome]
         if not same:
@@ -178,17 +176,24 @@ def could_be_certain(findings: list[Finding], runs: list[Run]) -> bool:
     return same and bool(claims) and all(f["certainty"] != "certain" for f in claims)
 
 
+#: A fixed program that has gone on for so many iterations has no end of its own, only the exception ended it.
+ENDLESS = 60
+
+
 def fix_problem(before: list[Run], after: list[Run], stops: list[str]) -> str | None:
     """What is wrong with a fixed program that the analyser calls clean; None if nothing."""
+    earlier = {(run.argv, run.seed): run for run in before}
     for run in after:
-        argv = " ".join(run.argv) or "no flags"
-        if run.outcome != "clean":
-            return f"{argv}: still {run.outcome} {run.error}"
+        old = earlier.get((run.argv, run.seed))
+        endless = "too long" in run.error and max(run.trips.values(), default=0) >= ENDLESS
+        if run.outcome != "clean" and not (endless and old is not None and old.outcome in RAISING):
+            return f"{run.given}: still {run.outcome} {run.error}"
     if stops:
         return None
-    for old, new in zip(before, after, strict=False):
-        if old.argv == new.argv and old.held:
+    for new in after:
+        old = earlier.get((new.argv, new.seed))
+        if old is not None and old.held:
             lost = (set(old.reached) & set(old.held)) - set(new.reached)
             if lost:
-                return f"{' '.join(old.argv) or 'no flags'}: no longer trained: {', '.join(sorted(lost))}"
+                return f"{new.given}: no longer trained: {', '.join(sorted(lost))}"
     return None

@@ -18,6 +18,8 @@ FILE = "<program>"
 #: Where an expression stands, as `ast` counts: line, column, end line, end column.
 Place = tuple[int, int, int, int]
 STEPS = re.compile(r"^(\s*N = )\d+$", re.M)
+#: A loop of too few iterations for growth to be told, as those over epochs are.
+FEW = re.compile(r"^(\s*for \w+ in range\()[23](\):)", re.M)
 FLAG = re.compile(r"add_argument\(\s*['\"]--(\w+)['\"],\s*action=['\"]store_true['\"]")
 
 
@@ -105,6 +107,12 @@ def instrument(source: str, conditions: tuple[Place, ...] = ()) -> Instrumented:
 def with_steps(source: str, steps: int) -> str | None:
     """The program with its line `N = <number>` changed; None if it has no such line."""
     changed, hits = STEPS.subn(rf"\g<1>{steps}", source, count=1)
+    return changed if hits else None
+
+
+def with_epochs(source: str, epochs: int) -> str | None:
+    """The program with more iterations in its loops over two or three; None if it has none."""
+    changed, hits = FEW.subn(rf"\g<1>{epochs}\g<2>", source)
     return changed if hits else None
 
 

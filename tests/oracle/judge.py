@@ -48,7 +48,9 @@ def _told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
         return [observe(text) for text in dict.fromkeys(fixed)]
 
     return lambda grown: any(
-        run.argv == grown.argv and run.outcome == "clean" for after in runs() for run in after
+        (run.argv, run.seed) == (grown.argv, grown.seed) and run.outcome == "clean"
+        for after in runs()
+        for run in after
     )
 
 

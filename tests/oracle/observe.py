@@ -1,26 +1,29 @@
 """Running one program in PyTorch and saying what happened: the ground truth of every comparison.
 
 A program is run with every combination of its unknown conditions, once with the steps it names (`N = 6`)
-and, if that is clean, once with twice as many, which tells growth from a bounded keep.
+and, if that is clean, once with twice as many, which tells growth from a bounded keep. One that draws by chance
+is run with several seeds of Python's `random`: what is possible shows with some of them, what is certain with all.
 """
 
 from __future__ import annotations
 
 import gc
 import random
+import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 import torch
 from torch.autograd.variable import Variable
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from .instrument import FILE, Instrumented, assignments, instrument, with_steps
+from .instrument import FILE, Instrumented, assignments, instrument, with_epochs, with_steps
 from .limits import TooLong, time_limit
 from .tape import Tape
 
@@ -33,6 +36,10 @@ MESSAGES = {
 RAISING = tuple(MESSAGES.values())
 #: Processor time of one run; they take some hundredths of a second.
 LIMIT = 4.0
+Change = Callable[[str, int], "str | None"]
+#: How many seeds a program is run with that draws by chance (torch's own seed is the program's).
+SEEDS = 8
+_DRAWS = re.compile(r"(?<![\w.])random\.(?!seed\b)\w+\(")
 
 
 @dataclass
@@ -41,7 +48,7 @@ class Run:
 
     `outcome` is one of the four exceptions, `grows`, `clean` or `error`; `counters` holds the iteration of
     each loop around the raising line, by the loop's line; `trips` says how often each loop ran; `growth` is
-    `yes`, `no` or `unclear`.
+    `yes`, `no` or `unclear`; `seed` is that of Python's `random`.
     """
 
     argv: tuple[str, ...]
@@ -59,6 +66,13 @@ class Run:
     held: list[str] = field(default_factory=list)
     trained: list[str] = field(default_factory=list)
     error: str = ""
+    seed: int = 0
+
+    @property
+    def given(self) -> str:
+        """What the run was given, in words: its flags, and the seed if it is not the first."""
+        flags = " ".join(self.argv) or "no flags"
+        return f"{flags}, seed {self.seed}" if self.seed else flags
 
     def data(self) -> dict[str, Any]:
         """The run as plain data."""
@@ -82,7 +96,7 @@ class _Engine:
 
 
 @contextmanager
-def _watched(tape: Tape, argv: tuple[str, ...]) -> Iterator[None]:
+def _watched(tape: Tape, argv: tuple[str, ...], seed: int) -> Iterator[None]:
     real = Variable._execution_engine
     engine = _Engine(real)
     engine.tape = tape
@@ -92,7 +106,7 @@ def _watched(tape: Tape, argv: tuple[str, ...]) -> Iterator[None]:
     sys.argv = ["program", *argv]
     sys.stdout = _Sink()
     torch.manual_seed(0)
-    random.seed(0)
+    random.seed(seed)
     try:
         with warnings.catch_warnings(), torch.inference_mode(False), torch.enable_grad():
             warnings.simplefilter("ignore")
@@ -114,7 +128,7 @@ class _Sink:
 
 
 def run_once(
-    program: Instrumented, argv: tuple[str, ...], names: dict[str, Any] | None = None
+    program: Instrumented, argv: tuple[str, ...], names: dict[str, Any] | None = None, seed: int = 0
 ) -> tuple[Run, Tape]:
     """Run a program once; `names` are further names that its instrumentation calls."""
     gc.collect()
@@ -123,9 +137,9 @@ def run_once(
     scope: dict[str, Any] = {"__name__": "__main__", "__file__": FILE}
     scope.update(__enter__=tape.enter, __tick__=tape.tick, __leave__=tape.leave)
     scope.update(names or {})
-    run = Run(argv, "clean")
+    run = Run(argv, "clean", seed=seed)
     try:
-        with _watched(tape, argv), time_limit(LIMIT, work=True):
+        with _watched(tape, argv, seed), time_limit(LIMIT, work=True):
             exec(program.code, scope)
     except TooLong:
         run.outcome, run.error = "error", "took too long"
@@ -164,8 +178,28 @@ def _failed(run: Run, error: BaseException, program: Instrumented, tape: Tape) -
             break
 
 
-def _growth(run: Run, tape: Tape, longer: tuple[Run, Tape] | None) -> None:
+class _Longer:
+    """The same program with other numbers of steps or epochs."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.programs: dict[tuple[Change, int], Instrumented | None] = {}
+
+    def run(self, like: Run, change: Change, to: int) -> tuple[Run, Tape] | None:
+        """Run it as `like` was run; None where the program does not have that number."""
+        if (change, to) not in self.programs:
+            text = change(self.source, to)
+            self.programs[change, to] = instrument(text) if text else None
+        program = self.programs[change, to]
+        return run_once(program, like.argv, seed=like.seed) if program else None
+
+
+def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
     short = tape.generations()
+    longer = programs.run(run, with_steps, 12)
+    if longer is not None and any(longer[1].generations().get(line, 0) < n - 1 for line, n in short.items()):
+        # It keeps less than before: a condition looks at the number of steps itself (`len(str(N))`).
+        longer = programs.run(run, with_steps, 9) or longer
     if longer is None:
         longest = tape.longest()
         run.grow_loops = [line for line, n in short.items() if n >= 4 and n >= longest[line] // 2]
@@ -184,23 +218,28 @@ def _growth(run: Run, tape: Tape, longer: tuple[Run, Tape] | None) -> None:
         run.growth = "unclear"
     elif longer[1].partly() > max(2, tape.partly()):
         run.growth = "unclear"  # two sums over the same losses, of which one is walked
+    else:
+        # Over two or three epochs nothing can be told; a number of steps that each keeps is growth over more.
+        epochs = programs.run(run, with_epochs, 6)
+        if epochs is not None:
+            turns, before = epochs[1].longest(), tape.longest()
+            over = [n for line, n in epochs[1].generations().items() if turns[line] > before.get(line, 0)]
+            run.growth = "unclear" if max(over, default=0) >= 5 else "no"
 
 
 def observe(source: str) -> list[Run]:
     """Run a program under every assignment of its unknown conditions, up to one that makes it no program."""
-    longer_source = with_steps(source, 12)
-    longer: Instrumented | None = None
     try:
         program = instrument(source)
     except (SyntaxError, ValueError, RecursionError) as error:
         return [Run((), "error", error=f"does not compile: {error}")]
+    longer = _Longer(source)
+    seeds = range(SEEDS if _DRAWS.search(source) else 1)
     runs = []
-    for argv in assignments(source):
-        run, tape = run_once(program, argv)
+    for argv, seed in product(assignments(source), seeds):
+        run, tape = run_once(program, argv, seed=seed)
         if run.outcome == "clean":
-            if longer is None and longer_source:
-                longer = instrument(longer_source)
-            _growth(run, tape, run_once(longer, argv) if longer else None)
+            _growth(run, tape, longer)
             if run.growth == "yes":
                 run.outcome = "grows"
         runs.append(run)

@@ -23,6 +23,8 @@ from .judge import judge
 
 Verdict = dict[str, Any]
 DEADLINE = 150.0
+#: A worker is replaced after so many programs: what a program leaves frozen out of the collector adds up.
+SERVED = 300
 LOST: Verdict = {"runs": [], "report": None, "disagreements": [], "weak": False, "lost": True}
 
 
@@ -50,9 +52,11 @@ class _Worker:
         other.close()
         self.job: int | None = None
         self.since = 0.0
+        self.served = 0
 
     def give(self, number: int, source: str, ask: bool) -> None:
         self.job, self.since = number, time.monotonic()
+        self.served += 1
         self.connection.send((source, ask))
 
     def end(self) -> None:
@@ -95,9 +99,12 @@ class Pool:
             self._refill(jobs)
 
     def _refill(self, jobs: Iterator[tuple[int, str]]) -> None:
-        for worker in self.workers:
+        for at, worker in enumerate(self.workers):
             if worker.job is None:
                 for number, source in jobs:
+                    if worker.served >= SERVED:
+                        worker.end()
+                        self.workers[at] = worker = _Worker()
                     worker.give(number, source, self.ask)
                     break
 

@@ -1,0 +1,99 @@
+"""The judge: a program gets the same verdict whatever was judged before it; chance and numbers of steps.
+
+`LOOPGRAD_ORACLE_PROGRAMS` sets how many random programs are judged twice (default 80).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.oracle import grammar, second
+from tests.oracle.compare import compare, fix_problem
+from tests.oracle.observe import SEEDS, Run, observe
+from tests.oracle.pool import Pool
+
+PROGRAMS = int(os.environ.get("LOOPGRAD_ORACLE_PROGRAMS", "80"))
+SEED = 21
+HEAD = "import random\nimport torch\nN = 6\nw = torch.randn(3, requires_grad=True)\n"
+
+
+def _plain(verdict: dict[str, Any]) -> str:
+    """A verdict as text, without the names of temporary folders."""
+    return re.sub(r"'[^' ]*program\.py'", "'program.py'", repr(verdict))
+
+
+@pytest.mark.parametrize("generate", [grammar.generate, second.generate], ids=["first", "second"])
+def test_a_verdict_depends_on_no_other_program(generate: Any) -> None:
+    sources = [generate(SEED, number).source for number in range(PROGRAMS // 2)]
+    with Pool(1) as pool:
+        forward = dict(pool.judge(sources))
+    with Pool(1) as pool:
+        backward = dict(pool.judge(sources[::-1]))
+    differ = [
+        number
+        for number in range(len(sources))
+        if _plain(forward[number]) != _plain(backward[len(sources) - 1 - number])
+    ]
+    assert differ == []
+
+
+def _finding(certainty: str, line: int) -> dict[str, Any]:
+    place = {"line": line, "column": 1}
+    return {
+        "code": "LG101",
+        "certainty": certainty,
+        "outcome": "second-backward",
+        "iteration": None,
+        "loop_line": None,
+        "trace": [{"role": "reached", "line": line}],
+        "range": {"start": place, "end": place},
+        "fixes": [],
+    }
+
+
+def test_chance_is_tried_with_several_seeds() -> None:
+    body = (
+        "kept = []\nfor i in range(2):\n    kept.append((w * w).sum())\n    random.choice(kept).backward()\n"
+    )
+    runs = observe(HEAD + body)
+    assert len(runs) == SEEDS
+    assert {run.outcome for run in runs} == {"clean", "second-backward"}
+    line = (HEAD + body).count("\n")
+
+    def kinds(*certainties: str) -> list[str]:
+        findings = [_finding(certainty, line) for certainty in certainties]
+        return [d.kind for d in compare(HEAD + body, {"findings": findings}, runs)]
+
+    assert kinds("possible") == []
+    assert kinds("certain") == ["wrong certain"]
+    assert kinds() == ["miss"]
+
+
+def test_a_condition_on_the_number_of_steps_is_no_end_of_growth() -> None:
+    body = "kept = []\nfor i in range(N):\n    if len(str(N)) == 1:\n        kept.append((w * w).sum())\n"
+    (run,) = observe(HEAD + body)
+    assert run.outcome == "grows"
+
+
+def test_what_each_of_few_epochs_keeps_is_not_called_clean() -> None:
+    body = "kept = []\nfor e in range(3):\n    for i in range(N):\n        if i < 2:\n            kept.append((w * w).sum())\n"
+    (run,) = observe(HEAD + body)
+    assert (run.outcome, run.growth) == ("clean", "unclear")
+    bounded = body.replace("kept.append((w * w).sum())", "kept[:] = [(w * w).sum()]")
+    (run,) = observe(HEAD + bounded)
+    assert (run.outcome, run.growth) == ("clean", "no")
+
+
+def test_a_fixed_program_may_have_no_end_of_its_own() -> None:
+    before = [Run((), "second-backward", held=["w"], reached=["w"])]
+    endless = Run((), "error", error="took too long", trips={3: 4000}, held=["w"], reached=["w"])
+    assert fix_problem(before, [endless], []) is None
+    assert fix_problem([Run((), "grows")], [endless], []) is not None
+    stuck = Run((), "error", error="took too long", trips={3: 1}, held=["w"], reached=["w"])
+    assert fix_problem(before, [stuck], []) is not None
