@@ -23,7 +23,8 @@ from .shapes import cut_text, cut_value, is_tensor
 _STORING = {
     "append": 0, "appendleft": 0, "add": 0, "extend": 0, "put": 0, "push": 0, "insert": 1, "setattr": 2,
     "__setattr__": 1, "register_buffer": 1, "setdefault": 1, "copy_": 0, "add_": 0, "lerp_": 0, "update": 0,
-    "index_copy_": 2, "__setitem__": 1,
+    "index_copy_": 2, "__setitem__": 1, "heappush": 1, "heappushpop": 1, "heapreplace": 1, "insort": 1,
+    "insort_left": 1, "insort_right": 1,
 }  # fmt: skip
 
 
