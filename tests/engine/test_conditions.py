@@ -63,6 +63,80 @@ def test_what_two_branches_left_different_is_no_answer_for_both(name: str) -> No
 
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a heap and a sorted list keep what is put in": (
+        ["grows", "grows"],
+        """
+        import bisect, heapq
+        w = torch.randn(3, requires_grad=True)
+        heap, ranked = [], []
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            if args.a:
+                heapq.heappush(heap, (-i, loss))
+            else:
+                bisect.insort(ranked, (loss, i), key=lambda pair: pair[1])
+        """,
+    ),
+    "the dimension of an index_add is no place of a tensor": (
+        ["grows", "grows"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        sums = torch.zeros(3, 3)
+        for i in range(N):
+            z = w * torch.randn(4, 3)
+            z.sum().backward()
+            sums = sums.index_add(0, torch.tensor([0, 1, 2, 0]), z)
+        """,
+    ),
+    "an average grows beside a carried sum that is walked again": (
+        ["grows", "grows"],
+        """
+        w = nn.Parameter(torch.randn(3))
+        opt = torch.optim.SGD([w], lr=0.01)
+        state = torch.zeros(3)
+        history = 0.0
+        for i in range(N):
+            loss = ((w + state) ** 2).sum()
+            history = 0.9 * history + 0.1 * loss
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            if not args.a:
+                state = state + w - 1.0
+        """,
+    ),
+    "a sum of losses grows beside a state that is carried": (
+        ["grows", "second-backward"],
+        """
+        net = nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        data = [(torch.randn(4, 3), torch.randn(4, 3)) for _ in range(N)]
+        losses = 0
+        state = torch.zeros(4, 3)
+        for x, y in data:
+            new = net(x) + state
+            loss = nn.functional.mse_loss(new, y)
+            losses += loss
+            if args.a:
+                loss.backward()
+            optimizer.step()
+            state = new
+        """,
+    ),
+    "what is sampled or shuffled is met by chance": (
+        ["second-backward"] * 8 + ["second-backward"] * 8,
+        """
+        import random
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        for i in range(N):
+            kept = [*kept[-1:], (w * w).sum()]
+            if args.a:
+                random.shuffle(kept)
+            random.sample(kept, 1)[0].backward()
+        """,
+    ),
     "a set that is filled under a condition": (
         ["clean", "grows"],
         """

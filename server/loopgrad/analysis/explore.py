@@ -297,7 +297,7 @@ def flipped(assign: dict[Any, bool], trace: list[Decision]) -> list[Path]:
 
 
 def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
-    """One finding a cause: an exception before the silent passes that lead up to it, these before growth."""
+    """One finding a cause: an exception before the silent passes that lead up to it, these before the same growth."""
 
     def place(verdict: Verdict) -> tuple:
         return (verdict.observation.what, verdict.observation.site.key)
@@ -306,10 +306,13 @@ def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
         place(v) for v in verdicts if v.observation.raised is not None and v.observation.outcome != "silent"
     }
     kept = [v for v in verdicts if v.observation.outcome != "silent" or place(v) not in raising]
-    silent = {v.observation.facts["loop_site"].key for v in kept if v.observation.outcome == "silent"}
-    return [
-        v for v in kept if v.observation.what != "grows" or v.observation.facts["loop_site"].key not in silent
-    ]
+
+    def stores(verdict: Verdict) -> set[tuple]:
+        carriers = verdict.observation.carriers
+        return {verdict.observation.site.key, *(carrier.site.key for carrier in carriers)}
+
+    silent = set().union(*(stores(v) for v in kept if v.observation.outcome == "silent"))
+    return [v for v in kept if v.observation.what != "grows" or not stores(v) & silent]
 
 
 def run_decided(

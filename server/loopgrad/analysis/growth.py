@@ -291,13 +291,16 @@ def behind(candidate: Candidate, other: Candidate) -> bool:
     if candidate.observation.facts["container"] and not _made_anew(candidate):
         return False
     links = _links(candidate)
-    if links and (_name(candidate.apart) in links) != (_name(other.apart) in links):
-        return _name(other.apart) in links
+    own, others = _name(candidate.apart) in links, _name(other.apart) in links
+    if own != others:
+        return others
     mine = {id(n) for n in candidate.nodes}
     theirs = {id(n) for n in other.nodes}
     if mine & theirs:
         # The same value under a name and in what outlives the iteration: the latter is what keeps it.
         return candidate.place[0] == "name" and other.place[0] != "name"
+    if own:
+        return False  # it goes from iteration to iteration by itself: a sum of what another one makes
     below = {id(n) for n in reachable(candidate.nodes)}
     return bool(theirs) and theirs <= below
 

@@ -252,8 +252,8 @@ def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
             if isinstance(value, (tuple, LList)) and any(True for _ in tensors_in(value, 2)):
                 bound[k] = value
                 break
-            if value is None or type(value) in (int, float) and k > 0:
-                break
+            if value is None or type(value) in (int, float) and k > 0 and names[k] != "index":
+                break  # in its place; the number before an index is the dimension
     left = [value for value in rest if type(value) is Tensor or unknown_inside(value)]
     for k in range(1, len(names)):
         if left and bound[k] is None and k not in taken:
