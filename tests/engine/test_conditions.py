@@ -124,6 +124,22 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             state = new
         """,
     ),
+    "a list that grows where two conditions meet": (
+        ["clean", "grows"],
+        """
+        import os
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        hidden = os.environ.get("A_NAME_THAT_NOBODY_SETS")
+        for i in range(N):
+            loss = (w * w).sum()
+            if not hidden:
+                for listener in [kept]:
+                    if args.a:
+                        listener.append(loss.mean())
+            loss.backward()
+        """,
+    ),
     "what is sampled or shuffled is met by chance": (
         ["second-backward"] * 8 + ["second-backward"] * 8,
         """

@@ -187,6 +187,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     way = Way()
     queue: deque[Path] = deque([Path({}, [], -1)])
     seen: dict[tuple, Seen] = {}
+    stored: list[set[Any]] = []
     complete = 0
     cut = open_loops = False
     failing = True
@@ -209,6 +210,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         plain = plain or rt
         supposed = supposed or rt.supposed
         collect(rt, seen)
+        stored.append(rt.stored_at)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
         trained = finish.trained_names(rt)
@@ -251,13 +253,19 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.guess:
             continue
-        if first.what == "grows" and entry_seen.times * 2 < complete:
+        if first.what == "grows" and entry_seen.times * 2 < reaching(first, stored):
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     if plain is not None and not cut and not waived:
         analysis.verdicts += grows_each_time(shared, entry, analysis, plain)
     analysis.verdicts = without_lesser(analysis.verdicts)
     return way
+
+
+def reaching(grown: Observation, stored: list[set[Any]]) -> int:
+    """The number of paths that store what grows: where a condition leaves the store out, nothing is said of it."""
+    carriers = grown.carriers
+    return sum(carriers[0].site in sites for sites in stored) if carriers else len(stored)
 
 
 def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Runtime) -> list[Verdict]:

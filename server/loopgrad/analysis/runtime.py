@@ -77,6 +77,8 @@ class Runtime(Deciding):
         self.loops: list[LoopRun] = []
         self.seen: list[Any] = []  # observations
         self.growth: list[Any] = []
+        #: Where graphs were stored, in branches that are no trial.
+        self.stored_at: set[Site] = set()
         self.globals: dict[str, dict[str, Any]] = {}
         self.current: Site | None = None
         self.partial: list[tuple[str, int, str]] = []
@@ -244,6 +246,8 @@ class Runtime(Deciding):
                 self._store(node, site, text, kind, shape)
 
     def _store(self, node: Node, site: Site, text: str, kind: str, shape: Any) -> None:
+        if not self.trying:
+            self.stored_at.add(site)
         stores = node.stores
         entry = Store(site, text, self.where, kind, shape)
         if stores is None:
