@@ -10,6 +10,40 @@ from loopgrad.rules import check
 from loopgrad.source import FileProvider, SourceFile
 
 SILENT = {
+    "a method of an unknown may put anything in the place of what was stored in it": """
+        import torch
+        from elsewhere import build
+
+        graph = build()
+        net = torch.nn.Linear(6, 3)
+        net.eval()
+        for step in range(100):
+            graph.ndata["h"] = torch.ones(2, 3)
+            graph.apply_edges("difference")
+            graph.edata["e"] = net(torch.cat([graph.edata["e"], torch.ones(2, 3)], dim=1))
+            graph.update_all("sum")
+            last = graph.edata["e"]
+        """,
+    "a value that is improved until it is good enough, and given back: one result": """
+        import torch
+
+        def truncated(t, std):
+            torch.nn.init.normal_(t, std=std)
+            while True:
+                wrong = torch.logical_or(t < -2 * std, t > 2 * std)
+                if not torch.sum(wrong):
+                    break
+                t = torch.where(wrong, torch.nn.init.normal_(torch.ones(t.shape), std=std), t)
+            return t
+
+        net = torch.nn.Linear(3, 3)
+        truncated(net.weight, 0.1)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for step in range(4):
+            optimizer.zero_grad()
+            net(torch.ones(2, 3)).sum().backward()
+            optimizer.step()
+        """,
     "the rows of one output, added up one by one: bounded by the output, whose graph is kept as a whole": """
         import torch
         net = torch.nn.Linear(3, 25)

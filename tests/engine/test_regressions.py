@@ -18,6 +18,80 @@ pytest.importorskip("torch")
 from tests.torch_runner.run_block import observe
 
 PROGRAMS: dict[str, tuple[str, str]] = {
+    "the last state of a sequence goes into no loss, each state before it is behind the outputs": (
+        "clean",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def unroll(xs, v):
+            outs = []
+            for t in range(xs.shape[0]):
+                h = v + w * xs[t]
+                y = torch.tanh(h)
+                v = h - y
+                outs.append(y)
+            return torch.stack(outs), v
+        for i in range(N):
+            ys, _ = unroll(torch.randn(5, 3), torch.zeros(3))
+            ys.sum().backward()
+        """,
+    ),
+    "a view taken under no_grad keeps what it is a view of": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        for i in range(N):
+            y = torch.tanh(w)
+            with torch.no_grad():
+                kept.append(y[0])
+        """,
+    ),
+    "numbers that a dataset gives are collated into tensors": (
+        "grows",
+        """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+        N = 6
+        class Pairs(Dataset):
+            def __len__(self):
+                return N
+            def __getitem__(self, i):
+                return torch.randn(3), int(torch.randint(3, ()))
+        net = torch.nn.Linear(3, 3)
+        def forward(x, y=None):
+            out = net(x)
+            loss = None
+            if y is not None:
+                loss = torch.nn.functional.cross_entropy(out, y)
+            return loss
+        total = 0
+        for x, y in DataLoader(Pairs()):
+            loss = forward(x, y)
+            loss.backward()
+            total += loss
+        """,
+    ),
+    "a list of a call that is over carries nothing, what was stored of it since does": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        def unroll(h):
+            outs = []
+            for t in range(3):
+                h = torch.tanh(h * w)
+                outs.append(h)
+            return torch.stack(outs).sum(), h
+        kept = [torch.ones(3)]
+        for i in range(4):
+            loss, kept[0] = unroll(kept[0])
+            loss.backward()
+        """,
+    ),
     "a view taken under no_grad still requires grad": (
         "clean",
         """

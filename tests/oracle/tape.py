@@ -255,6 +255,8 @@ def live_roots() -> list[Graph]:
                 roots.append(value.grad_fn)
             elif value.is_leaf and value.grad is not None and value.grad.grad_fn is not None:
                 roots.append(value.grad.grad_fn)
+            elif value._base is not None and value._base.grad_fn is not None:
+                roots.append(value._base.grad_fn)  # a view taken under no_grad
     return roots
 
 

@@ -232,6 +232,8 @@ def live_nodes(*scopes: Mapping[str, Any]) -> tuple[int, int]:
             tensors.append(value)
             if value.is_leaf and value.grad is not None:
                 collect(value.grad, depth - 1)
+            if value._base is not None:  # a view, also one taken under no_grad, keeps it alive
+                collect(value._base, depth - 1)
         elif isinstance(value, dict):
             for item in list(value.values()):
                 collect(item, depth - 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 from .holders import holders, id_of
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
-from .sequences import is_one_graph
+from .sequences import is_one_graph, is_solved, walked_since
 from .stories import crossing, last_store
 from .tape import Node, children_first, reachable
 from .values import tensors_in
@@ -164,7 +164,7 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
                 if not is_one_graph(rt, loop, group):
                     report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
             return
-    if is_one_graph(rt, loop, nodes):
+    if is_one_graph(rt, loop, nodes) or is_solved(rt, loop, place):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
@@ -368,6 +368,6 @@ def settle(rt: Any) -> None:
                 consumed = consumed or not retained
         if within_a_step(candidate):
             continue
-        if not consumed:
+        if not consumed and not walked_since(candidate.nodes, candidate.loop, candidate.index):
             rt.seen.append(candidate.observation)
     rt.growth = []

@@ -182,7 +182,7 @@ class Runtime(Deciding):
             table = parent.attrs = {}
         value = table.get(name)
         if value is None:
-            value = Sym((parent.key, name), kind, node=self._part(parent), guess=parent.guess)
+            value = Sym((parent.key, name), kind, "", (parent,), self._part(parent), parent.guess)
             table[name] = value
         return value
 

@@ -7,6 +7,7 @@ goes with the sequence. A sum is no recurrence: what it has so far meets the nex
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from .observation import iteration_in
@@ -91,6 +92,48 @@ def is_recurrence(nodes: list[Node], loop: LoopRun) -> bool:
                 if node.saves != NEVER and node.op not in WRITES:
                     linked.add(here)
     return len(linked) >= LINKS
+
+
+def walked_since(nodes: list[Node], loop: LoopRun, index: int) -> bool:
+    """Whether a backward behind the loop, the ``index``-th pass or a later one, freed what all but the last iterations made.
+
+    The last state of a sequence goes into no loss, where each state before it is behind the outputs. (Of a list
+    that is gone through a last element may be left out here, hence more than one.)
+    """
+    freed: set[int] = set()
+    kept: set[int] = set()
+    for node in reachable(nodes):
+        k = iteration_in(node.where, loop)
+        if k is not None:
+            run = node.freed
+            late = run is not None and run.index >= index and iteration_in(run.where, loop) is None
+            (freed if late else kept).add(k)
+    return len(freed) > 1 and all(k >= max(freed) for k in kept)
+
+
+def is_solved(rt: Any, loop: LoopRun, place: Any) -> bool:
+    """Whether a loop without a backward improves one value until it is good enough, and the function gives it back.
+
+    Its graph is that of one result, as a recursion's would be: what ends the loop is a test of the value itself.
+    """
+    function = rt.frames[-1].func if rt.frames else None
+    tree = function.code.node if function is not None else None
+    node = loop.site.node
+    if loop.backwards or loop.grads or place[0] != "name" or not isinstance(node, ast.While) or tree is None:
+        return False
+    given = [each.value for each in ast.walk(tree) if isinstance(each, ast.Return)]
+    if not any(isinstance(value, ast.Name) and value.id == place[1] for value in given):
+        return False
+    tests = [each.test for each in ast.walk(node) if isinstance(each, ast.If) and _leaves(each)] + [node.test]
+    wanted = {each.id for test in tests for each in ast.walk(test) if isinstance(each, ast.Name)}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign) and wanted & {t.id for t in each.targets if isinstance(t, ast.Name)}:
+            wanted |= {name.id for name in ast.walk(each.value) if isinstance(name, ast.Name)}
+    return place[1] in wanted
+
+
+def _leaves(node: ast.If) -> bool:
+    return any(isinstance(each, ast.Break) for each in node.body)
 
 
 def _learns(rt: Any, nodes: list[Node]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import cuts
 from ..signals import Raised
-from ..tape import DEPENDS, Node, Tensor, reachable
+from ..tape import DEPENDS, UNSAID, Node, Tensor, reachable
 from ..values import CONST, Bound, LDict, LList, LSet, Native, Obj, Sym, tensors_in
 from ..where import Site
 
@@ -44,7 +44,7 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
         if value is not None:
             return value
     if sym.kind == "tensor" or (
-        sym.node is not None and name in ("backward", "detach", "item", "data", "grad", "grad_fn")
+        sym.node is not None and name in ("backward", "detach", "item", "data", "grad", "grad_fn", "numpy")
     ):
         found = rt.shared.tensors.unknown_attribute(rt, sym, name, site)
         if found is not None:
@@ -139,6 +139,8 @@ def call(rt: Any, fn: Sym, args: list, kwargs: dict[str, Any], site: Site) -> An
         made.cut = cuts.of(values)
         return made
     taint(rt, values)
+    if fn.op == "" and fn.args:
+        rewritten(rt, fn.args[0], site)
     nodes = []
     guess = 2
     for value in values:
@@ -169,6 +171,16 @@ def given_away(rt: Any, nodes: list[Node]) -> None:
             node.retained.needed = True
     if rt.growth and any(node.op == "grad" for node in below):
         rt.shared.growth.handed_over(rt, tuple(Sym(("given",), node=node) for node in nodes))
+
+
+def rewritten(rt: Any, owner: Sym, site: Site) -> None:
+    """``graph.update_all(…)`` may put anything in the place of ``graph.ndata["h"]``: the old value is not claimed then."""
+    for part in list((owner.attrs or {}).values()):
+        for key, value in list((part.items or {}).items()) if type(part) is Sym else ():
+            node = value.node if type(value) in (Tensor, Sym) else None
+            if node is not None and node.op != "unknown":
+                made = rt.record("unknown", (node,), DEPENDS, site, (), False, UNSAID)
+                rt.put(part.items, key, rt.fresh(site, "any", made, UNSAID))
 
 
 def taint(rt: Any, values: list) -> None:

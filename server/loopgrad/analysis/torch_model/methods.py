@@ -372,6 +372,8 @@ def unknown_attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
             if name == "detach_":
                 sym.node = None
                 return sym
+            if name == "numpy" and sym.node is not None and k.get("force") is not True and not rt_.trying:
+                refute(sym.node)
             return graphless(rt_, s) if name in ("detach", "argmax", "long") else rt_.fresh(s, kind)
 
         return Native(name, cut)
