@@ -12,6 +12,7 @@ birth is known from its sequence number, which is compared with the numbers at t
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import weakref
 from bisect import bisect_right
@@ -103,7 +104,14 @@ class Tape:
         return next((len(run.ticks) - 1 for run in reversed(self.ended) if run.line == line), 0)
 
     def _measure(self, run: Activation) -> None:
-        for node in reachable(live_roots()):
+        roots, anew = live_roots()
+        for k, node in enumerate(anew, 1):
+            run.held.add(-k)
+            node.metadata.setdefault("held", []).append((run, -k))
+        looked = set(anew)
+        for node in reachable(roots):
+            if node in looked:
+                continue
             number = node._sequence_nr()
             if number < self.started or number >= 1 << 62:
                 continue
@@ -214,7 +222,8 @@ def _line() -> int:
 
 def _find(leaf: torch.Tensor) -> str:
     frames = list(_frames())
-    for scope in [frame.f_locals for frame in frames] + [frame.f_globals for frame in frames[-1:]]:
+    scopes = [_variables(frame) for frame in frames] + [frame.f_globals for frame in frames[-1:]]
+    for scope in scopes:
         for name, value in scope.items():
             if value is leaf and name not in ("self", "value", "p", "q", "v"):
                 return name
@@ -224,6 +233,21 @@ def _find(leaf: torch.Tensor) -> str:
             if found:
                 return f"{name}.{found}"
     return f"leaf of {tuple(leaf.shape)}"
+
+
+def _variables(frame: FrameType) -> dict[str, Any]:
+    """The variables of a frame, looked at without a trace.
+
+    A function's frame keeps what it shows as ``f_locals`` (before Python 3.13): values that the program has let go
+    of since would live on there.
+    """
+    shown = frame.f_locals
+    if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return shown
+    found = dict(shown)
+    if type(shown) is dict:
+        shown.clear()
+    return found
 
 
 def _inside(leaf: torch.Tensor, value: object) -> str:
@@ -245,19 +269,27 @@ def leaves(nodes: Iterable[Graph]) -> list[torch.Tensor]:
     return [leaf for leaf in found if leaf is not None]
 
 
-def live_roots() -> list[Graph]:
-    """The nodes that any live tensor holds (what existed before the run is frozen out of the collector)."""
+def live_roots() -> tuple[list[Graph], list[Graph]]:
+    """The nodes that any live tensor holds (what existed before the run is frozen out of the collector).
+
+    Second those of them that looking makes anew: a view of what was changed in place since gets its node when it
+    is asked for. Of these only their number tells of growth, since none has the number of its birth.
+    """
     gc.collect()
-    roots = []
+    roots, anew = [], []
     for value in gc.get_objects():
         if isinstance(value, torch.Tensor):
-            if value.grad_fn is not None:
-                roots.append(value.grad_fn)
+            now = torch.autograd._get_sequence_nr()
+            node = value.grad_fn
+            if node is not None:
+                roots.append(node)
+                if now <= node._sequence_nr() < 1 << 62:
+                    anew.append(node)
             elif value.is_leaf and value.grad is not None and value.grad.grad_fn is not None:
                 roots.append(value.grad.grad_fn)
             elif value._base is not None and value._base.grad_fn is not None:
                 roots.append(value._base.grad_fn)  # a view taken under no_grad
-    return roots
+    return roots, anew
 
 
 def reachable(roots: list[Graph]) -> list[Graph]:

@@ -6,10 +6,11 @@ from typing import Any
 
 from ..semantics.calls import arg
 from ..signals import Raised
-from ..tape import ALWAYS, DEPENDS, Node, Pass, TapeError, Tensor, run_backward
+from ..tape import ALWAYS, DEPENDS, Node, Pass, TapeError, Tensor, reachable, run_backward
 from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, node_of, tensors_in
 from ..where import Site
 from . import tensors
+from .double import Gradients
 
 
 def flag(rt: Any, value: Any, site: Site) -> bool:
@@ -119,8 +120,6 @@ def backward(
     except TapeError as error:
         note_leaves(rt, run)
         # What the failed walk would have reached counts as reached: the fix is judged against it.
-        from ..tape import reachable
-
         for node in reachable(roots):
             if node.leaf is not None:
                 rt.shared.observe.trained(rt, node.leaf)
@@ -132,9 +131,9 @@ def backward(
     note_leaves(rt, run)
     rt.shared.observe.backward(rt, run, roots)
     if create and not collect:
-        double = double_node(rt, roots, executed, site)
+        made = Gradients(rt, roots, executed, site)
         for leaf in run.leaves:
-            grad = leaf.grad
+            grad, double = leaf.grad, made.of.get(id(leaf.acc))
             if grad is not None and double is not None:
                 inputs_ = (double,) if grad.node is None else (grad.node, double)
                 grad.node = rt.record("grad", inputs_, ALWAYS, site)
@@ -145,41 +144,6 @@ def backward(
 def note_leaves(rt: Any, run: Pass) -> None:
     for leaf in run.leaves:
         rt.shared.observe.trained(rt, leaf)
-
-
-#: Operations that choose: their gradient does not hang on the values that they save.
-SELECTING = frozenset(
-    "clamp clamp_min clamp_max clip max min amax amin maximum minimum sort median nanmedian mode topk kthvalue "
-    "cummax cummin".split()
-)
-#: Losses whose gradient hangs on their input, through what they compute inside.
-FUSED = frozenset({"cross_entropy", "l1_loss"})
-
-
-def double_node(rt: Any, roots: list[Node], executed: set[int], site: Site) -> Node | None:
-    """The node of a gradient made under ``create_graph``: it leads to what the executed nodes had saved."""
-    from ..tape import reachable
-
-    edges: list[Node] = []
-    seen: set[int] = set()
-    for node in reachable(roots):
-        if id(node) not in executed:
-            continue
-        if node.op in SELECTING:
-            continue
-        sources = [source for _, _, source, _ in node.saved]
-        for source in [*sources, *(node.inputs if node.op in FUSED else ())]:
-            if source is not None and id(source) not in seen:
-                seen.add(id(source))
-                edges.append(source)
-    if not edges:
-        return None
-    guess = max(n.guess for n in edges)
-    saved: list[tuple] = []
-    for node in reachable(roots):
-        if id(node) in executed:
-            saved.extend(node.saved)
-    return rt.record("grad", tuple(edges), ALWAYS, site, tuple(saved[:64]), False, guess)
 
 
 def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
@@ -197,8 +161,7 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
     for t in known:
         t.used_grad = True
     if any(type(w) is Sym for w in wanted) or any(type(o) is Sym and o.node is None for o in outs):
-        results: list[Any] = [rt.fresh(site) for _ in wanted]
-        return tuple(results)
+        return tuple(rt.fresh(site) for _ in wanted)
     for out in outs:
         if type(out) is Tensor and out.guess == 0 and out.edge() is None:
             rt.shared.observe.no_grad_fn(rt, out, site)
@@ -206,29 +169,23 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
         if not t.requires_grad and t.guess == 0:
             rt.shared.observe.grad_input(rt, t, site)
     run = backward(rt, outs, site, retain, create, known, retain_arg is not None, collect=True)
-    results = []
-    double: Node | None = None
+    made: dict[int, Node | None] = {}
     if create and run is not None:
         roots = [n for n in (node_of(o) for o in outs) if n is not None]
         # The walk again, to know what was executed; it frees nothing since create_graph retains.
-        from ..tape import Pass as _Pass
-
-        silent = _Pass(site, rt.where, run.index, True, True)
+        silent = Pass(site, rt.where, run.index, True, True)
         try:
             executed = run_backward(roots, silent, known, accumulate=False)
         except TapeError:
             executed = set()
-        double = double_node(rt, roots, executed, site)
-        extra = arg(args, kwargs, 2, "grad_outputs", None)
-        for t in tensors_in(extra) if extra is not None else ():
-            edge = node_of(t)
-            if edge is not None:
-                double = rt.record("grad", tuple(n for n in (double, edge) if n is not None), ALWAYS, site)
-    for _ in wanted:
-        results.append(
-            tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site)
-        )
-    return tuple(results)
+        given = arg(args, kwargs, 2, "grad_outputs", None)
+        edges = [node_of(t) for t in (tensors_in(given) if given is not None else ())]
+        made = Gradients(rt, roots, executed, site, [e for e in edges if e is not None]).of
+    doubles = [made.get(id(t.edge())) for t in known]
+    return tuple(
+        tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site)
+        for double in doubles
+    )
 
 
 def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> None:
