@@ -120,12 +120,15 @@ def analyse(
     analysis = Analysis()
     waiting = entries_of(record)
     late = False
-    while waiting or not late:
+    #: Whether the script ends in an exception of the tape's, whatever is unknown: nothing that it leads to later runs.
+    dead = False
+    while waiting or not late and not dead:
         if not waiting:
             waiting, late = never_run(record, shared.ran), True
             continue
         entry = waiting.pop(0)
         way = explore(shared, entry, analysis)
+        dead = dead or entry.func is None and way.fatal
         if not way.ended and entry.func is not None and not entry.without_none:
             entry = Entry(entry.line, entry.func, entry.cls, without_none=True)
             way = explore(shared, entry, analysis)
@@ -150,11 +153,13 @@ def lines_of(shared: Shared) -> int:
 class Way:
     """How far the paths of an entry point came."""
 
-    __slots__ = ("assign", "ended", "place", "reached")
+    __slots__ = ("assign", "ended", "fatal", "place", "reached")
 
     def __init__(self) -> None:
         #: Whether one came to its end, or to an exception that no missing attribute explains.
         self.ended = False
+        #: Whether all ended in an exception of the tape's.
+        self.fatal = True
         #: Whether one came to a backward.
         self.reached = False
         #: The statement that the first one that failed failed at, and what this path took for given.
@@ -201,6 +206,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         assign = queue.popleft().assign()
         rt, whole = run_decided(shared, entry, analysis, assign, waived=waived)
         way.ended = way.ended or rt.failed not in _MISSING
+        way.fatal = way.fatal and rt.fatal
         way.reached = way.reached or bool(rt.passes)
         if way.place is None and rt.place is not None:
             way.place, way.assign = rt.place, assign
@@ -357,6 +363,7 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
             observation = (getattr(error.value, "attrs", None) or {}).get("__observation__")
         if observation is not None:
             rt.seen.append(observation)
+            rt.fatal = True
         else:
             if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
                 analysis.fails.add(error.kind)

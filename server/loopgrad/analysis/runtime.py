@@ -120,6 +120,8 @@ class Runtime(Deciding):
         #: The kind of the exception that ended the path, where it is none of the tape's, and the statement of the
         #: analysed file that it came from.
         self.failed = ""
+        #: Whether an exception of the tape's ended it.
+        self.fatal = False
         self.place: ast.stmt | None = None
         #: The statements that are left out where they fail, by their ids.
         self.waived: frozenset[int] = frozenset()

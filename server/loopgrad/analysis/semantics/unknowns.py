@@ -169,7 +169,7 @@ def given_away(rt: Any, nodes: list[Node]) -> None:
     for node in below:
         if node.retained is not None:
             node.retained.needed = True
-    if rt.growth and any(node.op == "grad" for node in below):
+    if rt.growth and any(node.op.startswith("grad") for node in below):
         rt.shared.growth.handed_over(rt, tuple(Sym(("given",), node=node) for node in nodes))
 
 

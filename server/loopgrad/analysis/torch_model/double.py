@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tape import ALWAYS, Node, children_first
+from ..tape import ALWAYS, NEVER, Node, children_first
 from ..where import Site
 
 #: Operations that choose: their gradient does not hang on the values that they save.
@@ -19,6 +19,10 @@ PRODUCTS = frozenset(
     "mul multiply matmul mm bmm mv dot vdot inner outer ger linear addmm addmv baddbmm addr bilinear "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
 )
+#: Operations whose result stays as it is where their input changes a little: the gradient is zero.
+FLAT = frozenset("zero fill sign sgn round floor ceil trunc heaviside".split())
+#: Gradients that are themselves products, of the gradient that came and the other factor; and sums of gradients.
+PRODUCT, SUM = "grad_product", "grad_sum"
 
 
 class Gradients:
@@ -43,21 +47,21 @@ class Gradients:
         found = list({id(part): part for part in parts}.values())
         if len(found) < 2:
             return found[0] if found else None
-        return self.rt.record("grad", tuple(found), ALWAYS, self.site, (), False, max(n.guess for n in found))
+        return self.rt.record(SUM, tuple(found), NEVER, self.site, (), False, max(n.guess for n in found))
 
     def _through(self, node: Node, here: Node | None) -> None:
         """Hand the gradient on to what a node was computed from."""
-        sources = [] if node.op in SELECTING else [s for _, _, s, _ in node.saved if s is not None]
-        sources += node.inputs if node.op in FUSED or node.op == "unknown" else ()
+        if node.op.strip("_") in FLAT:
+            return
+        product = node.op == PRODUCT or node.op.strip("_") in PRODUCTS
+        sources = _sources(node)
         made: dict[tuple, Node] = {}
         for child in node.inputs:
             edges = list(sources)
-            if node.op.strip("_") in PRODUCTS:
-                # What is not saved itself is added: a bias.
-                if child in edges:
-                    edges.remove(child)
-                else:
-                    edges = []
+            if product and child in edges:
+                edges.remove(child)
+            elif product:
+                edges = []  # what is not saved itself is added: a bias
             if here is not None:
                 edges.append(here)
             if not edges:
@@ -66,7 +70,20 @@ class Gradients:
             if key == (id(here),):
                 made[key] = edges[0]
             elif key not in made:
-                guess = max([edge.guess for edge in edges] + [int(node.op == "unknown")])
+                guess = max(edge.guess for edge in edges)
+                if node.op == "unknown" or node.op == "grad" and here is None:
+                    guess = max(guess, 1)  # a third derivative may be a constant
                 parts = tuple({id(edge): edge for edge in edges}.values())
-                made[key] = self.rt.record("grad", parts, ALWAYS, self.site, node.saved, False, guess)
+                op = PRODUCT if product else "grad"
+                made[key] = self.rt.record(op, parts, ALWAYS, self.site, node.saved, False, guess)
             self._flow.setdefault(id(child), []).append(made[key])
+
+
+def _sources(node: Node) -> list[Node]:
+    """What requires grad among the values that a node's gradient hangs on."""
+    if node.op in SELECTING:
+        return []
+    if node.op == PRODUCT:
+        return list(node.inputs)
+    saved = [source for _, _, source, _ in node.saved if source is not None]
+    return [*saved, *(node.inputs if node.op in FUSED or node.op == "unknown" else ())]
