@@ -17,6 +17,7 @@ from . import finish
 from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
 from .lower.nodes import BACKWARDS, has_attribute
+from .lower.trips import LONGER
 from .observation import Observation
 from .recurring import other_sides
 from .runtime import Runtime
@@ -38,6 +39,9 @@ MOST_WAIVED = 8
 
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
+
+#: So many paths of an entry point are run with more steps.
+MOST_LONGER = 4
 
 #: The exceptions of a path on which an attribute or an argument was missing.
 _MISSING = ("AttributeError", "TypeError")
@@ -199,6 +203,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     always: set[str] | None = None
     shown: set[tuple] = set()
     plain: Runtime | None = None
+    unclear: list[dict[Any, bool]] = []
     supposed = False
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
@@ -214,6 +219,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         plain = plain or rt
+        if rt.unclear and not rt.failed and not rt.fatal:
+            unclear.append(assign)
         supposed = supposed or rt.supposed
         collect(rt, seen)
         stored.append(rt.stored_at)
@@ -264,6 +271,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     if plain is not None and not cut and not waived:
         analysis.verdicts += grows_each_time(shared, entry, analysis, plain)
+        analysis.verdicts += grows_longer(shared, entry, analysis, unclear[:MOST_LONGER])
     analysis.verdicts = without_lesser(analysis.verdicts)
     return way
 
@@ -288,6 +296,23 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
         run_path(rt, entry, Analysis())
         analysis.steps += rt.steps
         if len(rt.passes) < len(plain.passes):
+            continue
+        for each in rt.seen:
+            if each.what == "grows" and not each.guess and each.site.key not in known:
+                found.setdefault(each.site.key, Verdict(each, False))
+    return list(found.values())
+
+
+def grows_longer(
+    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[dict[Any, bool]]
+) -> list[Verdict]:
+    """What grows where the loops run twice as often as the program's few steps: what is kept now and then."""
+    known = {v.observation.site.key for v in analysis.verdicts}
+    found: dict[Any, Verdict] = {}
+    for assign in unclear:
+        rt, whole = run_decided(shared, entry, Analysis(), assign, times=LONGER)
+        analysis.steps += rt.steps
+        if not whole or rt.failed or rt.fatal:
             continue
         for each in rt.seen:
             if each.what == "grows" and not each.guess and each.site.key not in known:
@@ -337,12 +362,13 @@ def run_decided(
     longer: int = 0,
     limit: int | None = None,
     waived: frozenset[int] = frozenset(),
+    times: int = 1,
 ) -> tuple[Runtime, bool]:
     """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
     most = limit if limit is not None else path_steps(shared)
     while True:
         rt = Runtime(shared, assign, most)
-        rt.longer, rt.waived = longer, waived
+        rt.longer, rt.waived, rt.times = longer, waived, times
         whole = run_path(rt, entry, analysis)
         if not rt.stale:
             return rt, whole

@@ -103,6 +103,8 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         begins = loop.begun is not None and _apart(place) not in loop.begun
         if born and len(born) >= (3 if begins or min(born) < loop.executed[CHECK_AT - 1] else 4):
             inspect(rt, loop, place, nodes, born)
+        elif len(born_in(nodes, loop) - {None}) > 1:
+            rt.unclear = True
 
 
 def _ends_with_the_call(rt: Any, loop: LoopRun, place: Any) -> bool:

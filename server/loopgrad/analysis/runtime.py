@@ -87,6 +87,10 @@ class Runtime(Deciding):
         #: Whether a loop was met of whose length nothing is known, and how many more iterations such loops run.
         self.open_loops = False
         self.longer = 0
+        #: Named numbers of iterations are taken so many times; whether a loop that knows its length has left what
+        #: only more iterations would tell from growth.
+        self.times = 1
+        self.unclear = False
         #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
         self.each_time: dict[int, bool] = {}
         #: Whether it took something for given that is no decision, so that nothing it shows is certain.

@@ -18,6 +18,8 @@ from .where import LoopRun
 LINKS = 2
 #: Writing into a part of a tensor keeps what was written before, and computes nothing from it.
 WRITES = frozenset({"setitem", "copy_slices", "copy", "index_put", "index_copy", "scatter", "masked_scatter"})
+#: Additions save nothing, but where they go on in a part of a tensor (``sums[k] += loss``).
+SUMS = frozenset({"add", "sub", "iadd", "isub"})
 #: Operations that take a part of a tensor; other views (``w.T``) are all of it.
 PARTS = frozenset({"getitem", "select", "narrow", "unbind", "split", "chunk"})
 
@@ -89,7 +91,7 @@ def is_recurrence(nodes: list[Node], loop: LoopRun) -> bool:
             there = iterations[id(below)]
             if there is not None and (there < here or id(below) in carried):
                 carried.add(id(node))
-                if node.saves != NEVER and node.op not in WRITES:
+                if node.saves != NEVER and node.op not in WRITES and node.op not in SUMS:
                     linked.add(here)
     return len(linked) >= LINKS
 

@@ -19,6 +19,7 @@ from .expressions import OPERATORS, lower
 from .functions import lower_class, lower_function
 from .scope import Scope, text_of
 from .targets import deleter, target
+from .trips import is_count
 from .waived import NOT, failed
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
@@ -113,6 +114,12 @@ def _assign(node: ast.Assign, scope: Scope) -> Run:
     stores = [target(t, scope) for t in node.targets]
     if len(stores) == 1:
         store = stores[0]
+        if is_count(node):
+
+            def run_count(f: Frame) -> None:
+                store(f, value(f) * f.rt.times)
+
+            return run_count
 
         def run(f: Frame) -> None:
             store(f, value(f))

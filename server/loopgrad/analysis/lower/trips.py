@@ -7,6 +7,7 @@ it runs on, or jumps, to the iterations at which something that was seen in the 
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 #: Iterations of a loop of unknown length, by how many tape-recording loops are around it.
@@ -25,6 +26,10 @@ SMALL = 6
 LONG = 64
 LONG_STEPS = 4_000
 
+#: A name for one of these numbers may be how often a loop runs; a run with more steps takes it so many times.
+COUNTS = range(4, 13)
+LONGER = 2
+
 #: What turned: ("every", n) for ``% n``, ("from", n) for a counter's limit, ("length", n) for a length's.
 Turn = tuple[str, int]
 
@@ -35,6 +40,17 @@ def through(turn: Turn) -> int:
     if kind != "every":
         return n + 4
     return 3 * n if n <= 4 else 2 * n + 1 if n <= SMALL else n + 2
+
+
+def is_count(node: ast.Assign) -> bool:
+    """Whether an assignment gives a name to what may be a number of iterations, few enough to run them all."""
+    value = node.value
+    return (
+        isinstance(node.targets[0], ast.Name)
+        and isinstance(value, ast.Constant)
+        and type(value.value) is int
+        and value.value in COUNTS
+    )
 
 
 class Plan:
@@ -54,7 +70,7 @@ class Plan:
         self.rt = rt
         self.depth = depth = len(rt.loops)
         pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
-        full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)]
+        full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)] * rt.times
         self.full = max(full, 40 if items and depth < 3 else full)
         self.base = pick
         if length is None:
