@@ -418,6 +418,8 @@ def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
         entry = seen.get(key)
         if entry is None:
             entry = seen[key] = Seen(observation)
+        else:
+            _also_reached(entry.first, observation)
         entry.times += 1
         entry.guess = max(entry.guess, observation.guess)
         entry.marks.add(
@@ -427,3 +429,9 @@ def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
                 observation.raised.line if observation.raised is not None else None,
             )
         )
+
+
+def _also_reached(first: Observation, again: Observation) -> None:
+    """Tell where another path reaches what the first one found: one cause that raises in two places."""
+    told = {step.site.key for step in first.steps if step.role == "reached"}
+    first.steps += [step for step in again.steps if step.role == "reached" and step.site.key not in told]

@@ -83,7 +83,10 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
     waiting = {c.place: c for c in rt.growth if c.loop is loop}
     for candidate in waiting.values():
         place, nodes = now.get(candidate.place) or now.get(candidate.apart) or (candidate.place, [])
-        if _gained(candidate.apart, candidate.place, nodes, loop, held):
+        gained = _gained(candidate.apart, candidate.place, nodes, loop, held)
+        # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
+        fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
+        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:
