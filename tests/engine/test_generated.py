@@ -1,0 +1,196 @@
+"""Generated programs on which the analysis and PyTorch disagreed: gradients of gradients, and growth in few steps.
+
+Each is cut down to what mattered and run under PyTorch with every assignment of its conditions; the analysis has to
+agree with all of these runs (``tests/oracle`` says how). Named after what they taught.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.oracle.judge import judge
+
+HEAD = """
+import argparse
+import torch
+from torch import nn
+import torch.nn.functional as F
+parser = argparse.ArgumentParser()
+parser.add_argument("--a", action="store_true")
+parser.add_argument("--b", action="store_true")
+args = parser.parse_args()
+N = 6
+w = torch.randn(3, requires_grad=True)
+u = nn.Parameter(torch.randn(3))
+m = nn.Parameter(torch.randn(3, 3))
+"""
+EVERY = 4
+PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "the gradient of one factor hangs on the other alone": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            v = torch.tanh(w) + m @ torch.ones(3)
+            v.mean().backward(create_graph=True)
+            w.grad = None
+        """,
+    ),
+    "the gradient of the other factor does have a graph": (
+        ["grows"] * EVERY,
+        """
+        for i in range(N):
+            (m @ torch.tanh(w)).mean().backward(create_graph=True)
+            w.grad = None
+        """,
+    ),
+    "what is zeroed hands on a gradient of zeros": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            v = w + 1.0
+            v.zero_()
+            v.norm().backward(create_graph=True)
+        """,
+    ),
+    "the gradient of a gradient may be a constant": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            (g,) = torch.autograd.grad((w * u).sum(), [w], create_graph=True)
+            g.mean().backward(create_graph=True)
+        """,
+    ),
+    "each input has a gradient of its own": (
+        ["no-grad-fn"] * EVERY,
+        """
+        for i in range(N):
+            loss = (m @ torch.ones(3)).sum() + (w * w).sum()
+            gw, gm = torch.autograd.grad(loss, [w, m], create_graph=True)
+            gm.sum().backward()
+        """,
+    ),
+    "a sum in a part of a tensor grows": (
+        ["grows"] * EVERY,
+        """
+        net = nn.Linear(3, 3)
+        sums = torch.zeros(3)
+        for i in range(N):
+            sums[i % 3] += net(torch.randn(3))[0]
+        """,
+    ),
+    "what is made anew of a graph that no longer grows does not grow": (
+        ["clean"] * EVERY,
+        """
+        h = torch.zeros(3)
+        for i in range(N):
+            v = u + torch.tanh(h)
+            if i < 4:
+                h = torch.tanh(v)
+        """,
+    ),
+    "most of the paths that keep something let it grow": (
+        ["clean", "grows", "clean", "clean"],
+        """
+        losses = []
+        for i in range(N):
+            loss = (w * u).sum()
+            if args.b:
+                losses.append(loss)
+            if args.a:
+                del losses[:]
+        """,
+    ),
+    "what is kept every third step grows in more steps than these": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            loss = (w * u).sum()
+            if i % 3 == 0:
+                total += loss
+        """,
+    ),
+    "what is cleared in early steps grows after them": (
+        ["grows"] * EVERY,
+        """
+        losses = []
+        for i in range(N):
+            losses.append((w * u).sum())
+            if i in (1, 3):
+                losses.clear()
+        """,
+    ),
+    "what is cleared in the last step does not": (
+        ["clean"] * EVERY,
+        """
+        losses = []
+        for i in range(N):
+            if i % 2 == 0:
+                losses.append((w * u).sum())
+            if i == N - 1:
+                losses.clear()
+        """,
+    ),
+    "one cause raises in two places": (
+        ["no-grad-fn"] * EVERY,
+        """
+        for i in range(N):
+            (w * u).sum().backward()
+            torch.set_grad_enabled(False)
+            v = (m @ w).sum()
+            if args.a:
+                v.backward()
+        """,
+    ),
+    "what a script calls after it has raised is dead": (
+        ["leaf-inplace"] * EVERY,
+        """
+        w.view(-1).add_(0.1)
+        def step(x):
+            loss = (u * x).sum()
+            for j in range(1, 3):
+                loss.backward()
+        for i in range(N):
+            step(torch.randn(3))
+        """,
+    ),
+    "a view of what has changed since gets its node when it is asked for": (
+        ["grows"] * EVERY,
+        """
+        optimizer = torch.optim.SGD([w], lr=0.01)
+        losses = []
+        for i in range(N):
+            loss = w[0]
+            loss.backward()
+            losses.append(loss)
+            optimizer.step()
+        """,
+    ),
+    "looking at the names of a function's frame keeps nothing alive": (
+        ["clean"] * EVERY,
+        """
+        def train():
+            p = torch.randn(3, requires_grad=True)
+            optimizer = torch.optim.SGD([p])
+            average = torch.zeros(3)
+            for i in range(N):
+                if i == N - 1:
+                    average = average.detach()
+                average.add_(p)
+                optimizer.step()
+        train()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_run_is_told(name: str) -> None:
+    outcomes, text = PROGRAMS[name]
+    verdict = judge(HEAD + textwrap.dedent(text))
+    assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
+    assert verdict["disagreements"] == []
