@@ -170,6 +170,17 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             optimizer.step()
         """,
     ),
+    "a view taken under no_grad keeps the graph of its base": (
+        ["grows"] * EVERY,
+        """
+        logs = []
+        for i in range(N):
+            v = torch.tanh(w)
+            v.sum().backward()
+            with torch.no_grad():
+                logs.append(v[0])
+        """,
+    ),
     "looking at the names of a function's frame keeps nothing alive": (
         ["clean"] * EVERY,
         """

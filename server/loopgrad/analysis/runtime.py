@@ -232,10 +232,8 @@ class Runtime(Deciding):
         """Remember on the graphs inside ``value`` that this statement stored them."""
         t = type(value)
         if t is Tensor:
-            node = value.node
-            if node is None:
-                return
-            self._store(node, site, text, kind, "tensor")
+            for node in (value.node,) if value.node is not None else value.keeps:
+                self._store(node, site, text, kind, "tensor")
             return
         if t in CONST or t is Func or t is Native:
             return

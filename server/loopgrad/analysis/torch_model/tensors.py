@@ -6,6 +6,7 @@ this module turns a call into edges, saved tensors and views.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import cuts
@@ -120,7 +121,6 @@ def run_profile(
             for t in result if isinstance(result, (tuple, list)) else (result,):
                 if type(t) is Tensor:
                     t.leaf_grad = t.unrooted = True
-                    t.keeps = tuple(edge for edge in edges if edge.leaf is None)
                     t.cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges)
             return result
         cut = cuts.note(rt, "no_grad", rt.mode_site, "no_grad", edges) if off else cuts.of(bound)
@@ -179,6 +179,14 @@ def doubt(rt: Any, t: Tensor) -> None:
         t.guess = 2
 
 
+def _kept(rt: Any, under: Sequence[Node], site: Site | None) -> tuple[Node, ...]:
+    """What a view without a graph keeps alive, as a node of its own: what stores the view does not store the graph."""
+    if not under:
+        return ()
+    guess = max(node.guess for node in under)
+    return (Node("view", tuple(under), NEVER, site, rt.where, rt.seq, (), True, guess),)
+
+
 def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None) -> Tensor:
     storage = first.storage if first is not None else None
     t = Tensor(node, storage, False, site, rt.where, node.guess if node is not None else 0)
@@ -186,6 +194,8 @@ def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None
         base = first.base or first
         t.base = base
         t.base_gen = base.gen
+    elif first is not None:
+        t.keeps = _kept(rt, [first.node] if first.node is not None else first.keeps, site)
     if rt.inference:
         t.inference = True
     return t
