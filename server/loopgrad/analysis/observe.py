@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .observation import Carrier, Observation, Step, innermost, witness_of
+from .observation import Carrier, Observation, Step, in_a_later_call, innermost, witness_of
 from .semantics.exceptions import EXCEPTIONS
 from .signals import Raised
 from .stories import second_backward, version_error
@@ -29,6 +29,7 @@ def fail(rt: Any, seen: Observation) -> None:
     if rt.trying:
         rt.happen()
     seen.witness = witness_of(rt, rt.where)
+    seen.guess = max(seen.guess, int(in_a_later_call(rt.where)))
     error = Obj(EXCEPTIONS["RuntimeError"], (MESSAGES[seen.outcome],))
     error.attrs["args"] = error.data
     raised = Raised("RuntimeError", error)
@@ -57,7 +58,9 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
         stale = [(n, p) for n, p in real if _changed_below(n, p, run)]
         # What another pass of this iteration has walked as well is no story; an older graph below may be.
         older = [(n, p) for n, p in stale if Parting(p.where, run.where).loop is not None]
-        if older:
+        again = in_a_later_call(run.where)
+        # A solver is not asked again at all if a loss that is a mere sum has no gradient (`w - w`).
+        if older and not (again and all(n.saves == NEVER for n in reachable(roots))):
             node, freed = older[0]
             seen = second_backward(rt, node, freed, run, roots, silent=True)
             if seen.what in ("carried", "outside"):
@@ -65,6 +68,7 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
                 seen.steps[-1].key = "reached-silently"
                 if any(n.guess or n.saves != NEVER for n, _ in older):
                     seen.guess = max(seen.guess, 2)
+                seen.guess = max(seen.guess, int(again))
                 rt.observe(seen)
     cells = rt.shared.cell_of
     if cells is not None and run.site.file is rt.shared.main:

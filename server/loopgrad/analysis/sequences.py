@@ -65,9 +65,17 @@ def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
             older = True
         else:
             views = views and node.view
-            part = views or loop.steps and node.op in PARTS
+            part = views or loop.steps and node.op in PARTS and not _same_each_time(node)
             stack.extend((below, part, views) for below in node.inputs)
     return older
+
+
+def _same_each_time(node: Node) -> bool:
+    """Whether a part is plainly the same one in each iteration (``w[0]``)."""
+    at = node.site.node if node.site is not None else None
+    if not isinstance(at, ast.Subscript):
+        return False
+    return not any(isinstance(inner, (ast.Name, ast.Attribute, ast.Call)) for inner in ast.walk(at.slice))
 
 
 def is_one_sequence(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:

@@ -136,6 +136,10 @@ def _zero_grad(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     keep = arg(args, kwargs, 1, "set_to_none", True) is False
     for t in held(args[0]):
         if keep and t.grad is not None:
+            if t.grad.node is not None:
+                rt.happen()
+            elif rt.log is not None:
+                rt.note_slot(t.grad.storage, "version")
             t.grad.storage.version += 1
             t.grad.node = None
         else:
