@@ -170,6 +170,67 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             optimizer.step()
         """,
     ),
+    "an input that was not used has no gradient": (
+        ["second-backward"] * EVERY,
+        """
+        for i in range(N):
+            v = w * u
+            (g,) = torch.autograd.grad(torch.dot(v, u), [w], allow_unused=True)
+            loss = torch.dot(v, w) + g.norm()
+            loss.backward()
+        """,
+    ),
+    "a view taken in inference mode is no inference tensor": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            with torch.inference_mode():
+                v = w.expand(3)
+            v[0].backward()
+        """,
+    ),
+    "the same part of a leaf each time": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            total += w[:1]
+        """,
+    ),
+    "gradients that one condition clears in place": (
+        ["grows", "grows", "clean", "clean"],
+        """
+        optimizer = torch.optim.Adam([u])
+        for i in range(N):
+            if args.a:
+                optimizer.zero_grad(set_to_none=False)
+            u.norm().backward(create_graph=True)
+        """,
+    ),
+    "a solver asks once where the first gradient is zero": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            base = -w
+            solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
+            def closure():
+                solver.zero_grad()
+                loss = (w + base)[0]
+                loss.backward()
+                return loss
+            solver.step(closure)
+        """,
+    ),
+    "what misses the last step grows in more steps than these": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            if i == N - 1:
+                continue
+            total += (w * u).sum()
+        """,
+    ),
     "a view taken under no_grad keeps the graph of its base": (
         ["grows"] * EVERY,
         """

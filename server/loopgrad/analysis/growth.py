@@ -91,6 +91,7 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             candidate.index = len(rt.passes)
         else:
             rt.growth.remove(candidate)
+            rt.unclear = True
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
         if (

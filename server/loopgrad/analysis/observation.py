@@ -104,5 +104,6 @@ def iteration_in(where: Where, loop: Any) -> int | None:
 def in_a_later_call(where: Where) -> bool:
     """Whether a solver's closure runs again: it does not where the first gradient is zero already."""
     return any(
-        link.loop is not None and link.loop.kind == "closure" and link.iteration > 1 for link in loops_of(where)
+        link.loop is not None and link.loop.kind == "closure" and link.iteration > 1
+        for link in loops_of(where)
     )

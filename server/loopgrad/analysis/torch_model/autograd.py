@@ -170,8 +170,15 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
             rt.shared.observe.grad_input(rt, t, site)
     run = backward(rt, outs, site, retain, create, known, retain_arg is not None, collect=True)
     made: dict[int, Node | None] = {}
+    roots = [n for n in (node_of(o) for o in outs) if n is not None]
+    zeros = bool(rt.known(arg(args, kwargs, 8, "materialize_grads", False), site))
+    unused = _unused(rt, known, roots) if run is not None and not zeros else set()
+    if unused:
+        allowed = rt.known(arg(args, kwargs, 6, "allow_unused", None), site)
+        if allowed is False:
+            raise Raised("RuntimeError")
+        unused = unused if allowed else set()
     if create and run is not None:
-        roots = [n for n in (node_of(o) for o in outs) if n is not None]
         # The walk again, to know what was executed; it frees nothing since create_graph retains.
         silent = Pass(site, rt.where, run.index, True, True)
         try:
@@ -181,11 +188,21 @@ def grad(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Any:
         given = arg(args, kwargs, 2, "grad_outputs", None)
         edges = [node_of(t) for t in (tensors_in(given) if given is not None else ())]
         made = Gradients(rt, roots, executed, site, [e for e in edges if e is not None]).of
-    doubles = [made.get(id(t.edge())) for t in known]
-    return tuple(
-        tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site)
-        for double in doubles
-    )
+    return tuple(None if id(t) in unused else _gradient(rt, made.get(id(t.edge())), site) for t in known)
+
+
+def _unused(rt: Any, wanted: list[Tensor], roots: list[Node]) -> set[int]:
+    """Those inputs that the outputs are surely not made from; how a module uses its own is not always seen."""
+    below = list(reachable(roots))
+    if any(node.guess for node in below):
+        return set()
+    ids = {id(node) for node in below}
+    return {id(t) for t in wanted if not t.guess and id(t) not in rt.owners and id(t.edge()) not in ids}
+
+
+def _gradient(rt: Any, double: Node | None, site: Site) -> Tensor:
+    """A gradient as a tensor: with the graph that ``create_graph`` gave it, or without."""
+    return tensors.attach(rt, double, site) if double is not None else tensors.graphless(rt, site)
 
 
 def autograd_backward(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> None:

@@ -116,7 +116,7 @@ def run_profile(
             return rt.fresh(site, "tensor")  # whether an unknown carries a graph is not known
         result = _outputs(rt, profile, None, first, site, length)
         off = bool(edges) and not rt.grad
-        if off and profile.view and fact_of(profile, mask) and not rt.inference:
+        if off and profile.view and fact_of(profile, mask):
             # A view taken under no_grad still requires grad (as a leaf), so what is made of it later has a graph.
             for t in result if isinstance(result, (tuple, list)) else (result,):
                 if type(t) is Tensor:
@@ -196,8 +196,8 @@ def _view_of(rt: Any, first: Tensor | None, node: Node | None, site: Site | None
         t.base_gen = base.gen
     elif first is not None:
         t.keeps = _kept(rt, [first.node] if first.node is not None else first.keeps, site)
-    if rt.inference:
-        t.inference = True
+    if rt.inference and (first is None or first.inference):
+        t.inference = True  # a view of what was made outside is no inference tensor
     return t
 
 
