@@ -47,7 +47,10 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
         return
     if len(loop.executed) == CHECK_AT - 1 and any(kind == "from" for kind, _ in rt.turns):
         loop.begun = {_apart(place) for place, nodes in holders(rt) if born_in(nodes, loop) != {None}}
-    if len(loop.executed) != CHECK_AT or rt.seq == 0:
+    if len(loop.executed) != CHECK_AT:
+        return
+    if rt.seq == 0:
+        loop.held = {}
         return
     mark = ("walk", id(loop.site.node))
     walks = rt.counts.get(mark, 0)

@@ -235,7 +235,7 @@ def _mode_class(name: str, grad_on: bool | None, inference: bool) -> Class:
             given = arg(args, kwargs, 0, "mode", True)
             mode = given if type(given) is Sym and rt.known(given) is None else rt.known(given, site)
             if type(mode) is Sym:
-                mode = rt.truth(mode, site)
+                mode = rt.part(mode, site)
             obj = Obj(cls_, (mode, False))
             # As a statement it takes effect at once; as a context manager its exit restores.
             obj.attrs["prev"] = rt.grad
