@@ -275,6 +275,11 @@ def outside(
             lift(n.site, n.where, Parting(n.where, run.where).common) for _, n in places if n.site is not None
         ],
         made=_statements([n for _, n in places], run),
+        leaves=[
+            lift(leaf.site, leaf.where, Parting(leaf.where, run.where).common)
+            for leaf in leaves.values()
+            if leaf.site is not None and leaf.where is not None
+        ],
     )
     return seen
 

@@ -416,6 +416,7 @@ MESSAGES = {
     "fix.detach.use-whole": "Detach '{text}'",
     "fix.recompute.second": "Compute {names} again for the second loss",
     "fix.reorder.group": "Take the step of line {first} after the one of line {second}",
+    "fix.reorder.group-earlier": "Take the step of line {first} before the one of line {second}",
     "fix.keep-graph.call": "Remove {what}(), so that the graph goes on",
     "fix.keep-graph.stack": "Stack the losses as tensors, so that the graph goes on",
     "fix.keep-graph.several": "Remove what cuts each part of the loss, so that the graph goes on",

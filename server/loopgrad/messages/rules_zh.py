@@ -317,6 +317,7 @@ MESSAGES = {
     "fix.detach.use-whole": "对 '{text}' 调用 detach()",
     "fix.recompute.second": "为第二个损失重新计算 {names}",
     "fix.reorder.group": "把第 {first} 行的 step() 移到第 {second} 行的 step() 之后",
+    "fix.reorder.group-earlier": "把第 {first} 行的 step() 移到第 {second} 行的 step() 之前",
     "fix.keep-graph.call": "去掉 {what}()，使计算图延续",
     "fix.keep-graph.stack": "把各损失作为张量堆叠，使计算图延续",
     "fix.keep-graph.several": "去掉切断损失各部分的操作，使计算图延续",

@@ -177,6 +177,7 @@ def _group_later(seen: Observation, context: Context) -> list[FixRequest]:
     if own is None or last is None:
         return []
     first = next((i for i in range(at - 1, -1, -1) if _receiver_of(block[i], "zero_grad") == own), None)
+    earlier = _group_earlier(file, block, first, at, then, last)
     moved: list[Step] = []
     if first is None:
         # It is cleared elsewhere: here once more, behind the other loss.
@@ -185,10 +186,25 @@ def _group_later(seen: Observation, context: Context) -> list[FixRequest]:
     if first is None or not all(
         isinstance(each, ast.Expr) or _runs_backward(each) for each in block[first : at + 1]
     ):
-        return []
+        return earlier
     title = Message.of("fix.reorder.group", first=step.lineno, second=block[last].lineno)
     moved += [file.step("move_after", each, other=block[last]) for each in block[first : at + 1]]
-    return request("reorder", title, moved)
+    return [*request("reorder", title, moved), *earlier]
+
+
+def _group_earlier(
+    file: File, block: list[ast.stmt], first: int | None, at: int, then: int, last: int
+) -> list[FixRequest]:
+    """The other optimizer's ``zero_grad``, backward and step, as a whole in front of the first group, at ``first``."""
+    other = _receiver_of(block[last], "step")
+    start = next((i for i in range(then, at, -1) if _receiver_of(block[i], "zero_grad") == other), None)
+    if first is None or start is None:
+        return []
+    group = block[start : last + 1]
+    if not all(isinstance(each, ast.Expr) for each in group):
+        return []
+    title = Message.of("fix.reorder.group-earlier", first=block[last].lineno, second=block[at].lineno)
+    return request("reorder", title, [file.step("move_before", each, other=block[first]) for each in group])
 
 
 def _runs_backward(statement: ast.stmt) -> bool:

@@ -25,11 +25,16 @@ _ONCE = frozenset(
 
 
 def into_loop(
-    sites: list[Site], loop_site: Site | None, context: Context, graph: list[Site] | None = None
+    sites: list[Site],
+    loop_site: Site | None,
+    context: Context,
+    graph: Iterable[Site] = (),
+    once: Iterable[Site] = (),
 ) -> Iterator[list[Step]]:
     """Sets of statements to move to the start of the loop's body, the smallest first.
 
     ``graph`` are the sites of all that the graph was built by: they, and nothing else, are the second set.
+    What makes its leaves is not to be made ``once`` more: a model would start anew in each iteration.
     """
     if loop_site is None:
         return
@@ -37,6 +42,7 @@ def into_loop(
     loop = _body(loop_site, file)
     if loop is None:
         return
+    leaves = [file.tree.statement(site.node) for site in once if context.path(site) == file.path]
     building: list[ast.stmt] = []
     block: list[ast.stmt] = []
     outer: ast.stmt = loop
@@ -45,7 +51,7 @@ def into_loop(
         pair = file.tree.common_block(statement, loop) if statement is not None else None
         if statement is None or pair is None or pair[0] is not statement or pair[1] is statement:
             continue
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and statement not in leaves:
             block = file.tree.block(statement)
             outer = pair[1]
             building.append(statement)
@@ -54,12 +60,12 @@ def into_loop(
     before = block[: next((i for i, each in enumerate(block) if each is outer), 0)]
     seen: list[list[ast.stmt]] = []
     ends = with_users(building, before)
-    recorded = [file.tree.statement(site.node) for site in graph or () if context.path(site) == file.path]
+    recorded = [file.tree.statement(site.node) for site in graph if context.path(site) == file.path]
     whole = [
         each for each in before if each in building or any(each is one for one in recorded) and _movable(each)
     ]
     for chosen in (building, whole, with_sources(building, before), ends, with_sources(ends, before)):
-        if chosen not in seen:
+        if chosen not in seen and not any(each in leaves for each in chosen):
             seen.append(chosen)
             yield [file.step("move_into_body", each, other=loop) for each in chosen]
 
@@ -203,7 +209,7 @@ def _sources(function: ast.AST, statement: ast.stmt, file: File) -> list[ast.Ass
         target = each.targets[0] if isinstance(each, ast.Assign) and len(each.targets) == 1 else None
         if isinstance(each, ast.Assign) and isinstance(target, ast.Name) and target.id in wanted:
             if _makes_object(each) or any(method_name(call) in _ONCE for call in calls_in(each.value)):
-                break
+                continue  # it is kept beside the property
             taken.append(each)
             wanted |= names_read(each)
     return taken[::-1]
@@ -223,26 +229,36 @@ def _idle(function: ast.AST, moved: list[ast.stmt]) -> list[ast.stmt]:
 def _locals_of(
     function: ast.AST, values: list[ast.expr], file: File, given: list[ast.Assign]
 ) -> list[str] | None:
-    """The constructor's parameters that expressions read; None if they read locals that are not ``given`` too."""
+    """What expressions read of the constructor, but for what is ``given`` too; None if that may change in between."""
     args = getattr(function, "args", None)
     if args is None:
         return None
     me = args.args[0].arg
     parameters = {each.arg for each in (*args.args, *args.kwonlyargs)} - {me}
-    assigned = {
+    assigned = [
         ast.unparse(target)
         for node in ast.walk(function)
         if isinstance(node, ast.stmt)
         for target in targets_of(node)
-    }
+    ]
     names = [each for value in values for each in ast.walk(value) if isinstance(each, ast.Name)]
     bound = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     bound |= {ast.unparse(each.targets[0]) for each in given}
     read = [each.id for each in names if isinstance(each.ctx, ast.Load)]
     wanted = [name for name in dict.fromkeys(read) if name != me and name not in bound]
-    if any(name in assigned for name in wanted):
+    plain = {ast.unparse(each.targets[0]) for each in _plain(function)}
+    if any(assigned.count(name) > (name in plain) or name in parameters and name in plain for name in wanted):
         return None
-    return [name for name in wanted if name in parameters]
+    return [name for name in wanted if name in parameters or name in plain]
+
+
+def _plain(function: ast.AST) -> list[ast.Assign]:
+    """The statements ``name = value`` of a function's own block."""
+    return [
+        each
+        for each in getattr(function, "body", [])
+        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name)
+    ]
 
 
 def _is_kept(function: ast.AST, me: str, name: str) -> bool:

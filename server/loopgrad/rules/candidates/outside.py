@@ -23,7 +23,17 @@ from .summing import over_loop
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
     found = anew_or_never(seen, context)
-    return distinct([*found[:3], *over_loop(seen, context), *found[3:]])
+    # A loss that is itself built once is the same in each iteration: there is nothing to add up.
+    added = [] if _is_the_loss(seen) else over_loop(seen, context)
+    return distinct([*found[:3], *added, *found[3:]])
+
+
+def _is_the_loss(seen: Observation) -> bool:
+    node = seen.raised.node if seen.raised is not None else None
+    receiver = (
+        node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    )
+    return receiver is not None and ast.unparse(receiver) in {carrier.text for carrier in seen.carriers}
 
 
 def anew_or_never(seen: Observation, context: Context) -> list[FixRequest]:
@@ -101,8 +111,9 @@ def _computed_anew(seen: Observation, context: Context) -> list[FixRequest]:
     places = _places(seen, context)
     # A place may lie in a constructor: the statement to move is the one that calls it, beside the loop.
     above = context.sites(seen.facts.get("beside"))
-    graph = context.sites(seen.facts.get("made"))
-    for steps in moves.into_loop([*above, *places], loop if isinstance(loop, Site) else None, context, graph):
+    graph, once = context.sites(seen.facts.get("made")), context.sites(seen.facts.get("leaves"))
+    at = loop if isinstance(loop, Site) else None
+    for steps in moves.into_loop([*above, *places], at, context, graph, once):
         found += request("move-into-loop", title, steps)
     recompute = Message.of("fix.recompute.property", names=_named(seen, seen.site))
     stored = context.sites([*places, *(carrier.site for carrier in seen.carriers)])
