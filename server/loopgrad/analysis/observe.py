@@ -29,7 +29,6 @@ def fail(rt: Any, seen: Observation) -> None:
     if rt.trying:
         rt.happen()
     seen.witness = witness_of(rt, rt.where)
-    seen.guess = max(seen.guess, int(in_a_later_call(rt.where)))
     error = Obj(EXCEPTIONS["RuntimeError"], (MESSAGES[seen.outcome],))
     error.attrs["args"] = error.data
     raised = Raised("RuntimeError", error)
