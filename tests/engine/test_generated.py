@@ -231,6 +231,27 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             total += (w * u).sum()
         """,
     ),
+    "what an earlier iteration recorded is counted a second time, though no weight has changed": (
+        ["clean"] * EVERY,
+        """
+        h = torch.zeros(3)
+        for i in range(N):
+            if i % 2 == 0:
+                h = torch.zeros(3)
+            h = w + h
+            h.sum().backward()
+        """,
+    ),
+    "what is kept late only": (
+        ["grows"] * EVERY,
+        """
+        losses = []
+        for i in range(N):
+            if i < 4:
+                continue
+            losses.append((w * u).sum())
+        """,
+    ),
     "a view taken under no_grad keeps the graph of its base": (
         ["grows"] * EVERY,
         """

@@ -54,7 +54,8 @@ class _Loops(ast.NodeTransformer):
         if isinstance(node, ast.GeneratorExp):
             return node
         enter = _call("__enter__", node.lineno, node).value
-        both = ast.Tuple([enter, node], ast.Load())
+        done = _call("__done__", node.lineno, node).value
+        both = ast.Tuple([enter, node, done], ast.Load())
         return _at(ast.Subscript(both, ast.Constant(1), ast.Load()), node)
 
     visit_ListComp = _comprehension

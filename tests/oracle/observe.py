@@ -135,7 +135,8 @@ def run_once(
     gc.freeze()
     tape = Tape()
     scope: dict[str, Any] = {"__name__": "__main__", "__file__": FILE}
-    scope.update(__enter__=tape.enter, __tick__=tape.tick, __leave__=tape.leave)
+    hooks = {"__enter__": tape.enter, "__tick__": tape.tick, "__leave__": tape.leave, "__done__": tape.done}
+    scope.update(hooks)
     scope.update(names or {})
     run = Run(argv, "clean", seed=seed)
     try:
@@ -146,8 +147,8 @@ def run_once(
     except (Exception, SystemExit) as error:
         _failed(run, error, program, tape)
     # A generator that is given up now leaves its loops after the program has ended.
-    scope.update(dict.fromkeys(("__enter__", "__tick__", "__leave__"), lambda _: None))
-    for name in [name for name in scope if name not in ("__enter__", "__tick__", "__leave__")]:
+    scope.update(dict.fromkeys(hooks, lambda _: None))
+    for name in [name for name in scope if name not in hooks]:
         del scope[name]
     run.trips = tape.longest()
     run.reached, run.held, run.trained = sorted(tape.reached), sorted(tape.held), sorted(tape.trained)

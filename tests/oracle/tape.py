@@ -96,6 +96,10 @@ class Tape:
         if sys.exc_info()[0] is None and len(run.ticks) > 4:
             self._measure(run)
 
+    def done(self, line: int) -> None:
+        """A comprehension has ended: what it made is one value, no growth."""
+        self.active[line].pop()
+
     def iterations(self, line: int) -> int:
         """How many iterations the newest run of a loop has begun."""
         runs = self.active.get(line)

@@ -53,8 +53,8 @@ def tape_error(rt: Any, error: TapeError, roots: list[Node]) -> None:
 def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
     """A backward went through. Did it walk freed nodes again, and was its retain_graph needed?"""
     if run.revisited:
-        real = [(n, p) for n, p in run.revisited if not n.view and n.op != "clone"]
-        stale = [(n, p) for n, p in real if _changed_below(n, p, run)]
+        real = [(n, p) for n, p in run.revisited if not n.view]
+        stale = [(n, p) for n, p in real if _from_before(n, run) or _changed_below(n, p, run)]
         # What another pass of this iteration has walked as well is no story; an older graph below may be.
         older = [(n, p) for n, p in stale if Parting(p.where, run.where).loop is not None]
         again = in_a_later_call(run.where)
@@ -86,6 +86,11 @@ def rerun(rt: Any, run: Pass, roots: list[Node], cells: Any) -> None:
                 seen.steps.append(Step("built", lift(node.site, node.where, 0), None, "built", op=node.op))
                 rt.observe(seen)
                 return
+
+
+def _from_before(node: Node, run: Pass) -> bool:
+    """Whether a node was recorded in an earlier iteration: the pass counts a second time what that one gave."""
+    return Parting(node.where, run.where).loop is not None
 
 
 def _changed_below(node: Node, freed: Pass, run: Pass) -> bool:
