@@ -252,6 +252,21 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             losses.append((w * u).sum())
         """,
     ),
+    "what one condition clears is not stepped": (
+        ["inplace-version", "inplace-version", "second-backward", "second-backward"],
+        """
+        optimizer = torch.optim.SGD([m], lr=0.1)
+        h = torch.ones(3)
+        for i in range(N):
+            loss = torch.tanh(h).sum()
+            h = m @ h
+            if i > 0:
+                loss.backward()
+            if args.a:
+                optimizer.zero_grad()
+            optimizer.step()
+        """,
+    ),
     "a view taken under no_grad keeps the graph of its base": (
         ["grows"] * EVERY,
         """

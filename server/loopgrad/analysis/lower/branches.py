@@ -175,8 +175,10 @@ def _try_side(f: Frame, side: Run) -> dict[Any, tuple] | None:
             for key, (obj, name, old) in log.items():
                 if name is WHOLE and isinstance(obj, (list, set)):
                     new: Any = list(obj)
-                elif name is WHOLE or type(name) is Slot:
+                elif name is WHOLE:
                     new = MISSING
+                elif type(name) is Slot:
+                    new = getattr(obj, name)
                 else:
                     new = obj.get(name, MISSING)
                 result[key] = (obj, name, old, new)
@@ -201,7 +203,20 @@ def _matters(log: Log, other: dict[Any, tuple]) -> bool:
     for obj, name, old in log.values():
         if _entry_matters(obj, name, old, _current(obj, name)):
             return True
-    return any(_entry_matters(obj, name, old, new) for obj, name, old, new in other.values())
+    if any(_entry_matters(obj, name, old, new) for obj, name, old, new in other.values()):
+        return True
+    grads = {key: entry[0] for key, entry in (*log.items(), *other.items()) if _is_grad(entry[1])}
+    return any(_clears(log, other, key, leaf) for key, leaf in grads.items())
+
+
+def _is_grad(name: Any) -> bool:
+    return type(name) is Slot and name == "grad"
+
+
+def _clears(log: Log, other: dict[Any, tuple], key: Any, leaf: Any) -> bool:
+    """Whether one side alone clears a gradient: an optimizer steps what has one."""
+    theirs = other[key][3] if key in other else log[key][2]
+    return (leaf.grad is None) is not (theirs is None)
 
 
 def _current(obj: Any, name: Any) -> Any:
