@@ -6,7 +6,7 @@ from typing import Any
 
 from ..semantics.calls import arg
 from ..tape import NEVER, Tensor
-from ..values import LDict, LList, Sym
+from ..values import LDict, LList, Sym, tensors_in
 from ..where import Site
 from .registry import native
 
@@ -22,7 +22,7 @@ def _sample(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     items, more = rt.shared.objects.listed(rt, args[0], site)
     count = arg(args, kwargs, 1, "k", 1)
     if type(count) is int and count >= len(items):
-        return LList(items, more)
+        return LList(items if len(items) == 1 else [perhaps(rt, item, site) for item in items], more)
     if type(count) is not int or not items:
         return LList(items, True)
     return LList([drawn(rt, items, site) for _ in range(min(count, 8))], count > 8)
@@ -46,6 +46,8 @@ def perhaps(rt: Any, value: Any, site: Site, depth: int = 3) -> Any:
             "tensor",
             node=rt.record("clone", (value.node,), NEVER, site, guess=1),
         )
+    if depth and kind in (tuple, LList, LDict) and not any(t.node is not None for t in tensors_in(value, depth)):
+        return value  # the container itself, which may be filled later
     if depth and kind is tuple:
         return tuple(perhaps(rt, part, site, depth - 1) for part in value)
     if depth and kind is LList:
