@@ -180,13 +180,21 @@ def could_be_certain(findings: list[Finding], runs: list[Run]) -> bool:
 ENDLESS = 60
 
 
-def fix_problem(before: list[Run], after: list[Run], stops: list[str]) -> str | None:
-    """What is wrong with a fixed program that the analyser calls clean; None if nothing."""
+def fix_problem(
+    before: list[Run], after: list[Run], stops: list[str], behind: Callable[[Run], str] = lambda _: ""
+) -> str | None:
+    """What is wrong with a fixed program that the analyser calls clean; None if nothing.
+
+    ``behind`` gives the error that the unfixed program would come to if the exception did not end it before.
+    """
     earlier = {(run.argv, run.seed): run for run in before}
     for run in after:
         old = earlier.get((run.argv, run.seed))
-        endless = "too long" in run.error and max(run.trips.values(), default=0) >= ENDLESS
-        if run.outcome != "clean" and not (endless and old is not None and old.outcome in RAISING):
+        if run.outcome == "error" and old is not None and old.outcome in RAISING:
+            endless = "too long" in run.error and max(run.trips.values(), default=0) >= ENDLESS
+            if endless or run.error == behind(old):
+                continue
+        if run.outcome != "clean":
             return f"{run.given}: still {run.outcome} {run.error}"
     if stops:
         return None

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from . import adapter, compare, witness
 from .compare import Disagreement
 from .limits import TooLong, time_limit
-from .observe import RAISING, Run, observe
+from .observe import RAISING, Run, behind, observe
 
 T = TypeVar("T")
 ANALYSIS_LIMIT = 20.0
@@ -69,7 +69,8 @@ def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagre
                 continue
             if again & SPEAKING:
                 continue
-            problem = compare.fix_problem(runs, observe(fixed), fix.get("stops_training") or [])
+            stops = fix.get("stops_training") or []
+            problem = compare.fix_problem(runs, observe(fixed), stops, lambda old: behind(source, old))
             if problem:
                 found.append(Disagreement("fix", about, problem))
     return found

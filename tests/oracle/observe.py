@@ -82,11 +82,14 @@ class Run:
 class _Engine:
     """A proxy of the autograd engine that lets a tape see every pass."""
 
-    def __init__(self, real: Any) -> None:
+    def __init__(self, real: Any, retain: bool = False) -> None:
         self._real = real
+        self._retain = retain
         self.tape: Tape | None = None
 
     def run_backward(self, *args: Any, **options: Any) -> Any:
+        if self._retain:
+            args = (*args[:2], True, *args[3:])
         if self.tape is None:
             return self._real.run_backward(*args, **options)
         return self.tape.run_backward(self._real.run_backward, args, options)
@@ -96,9 +99,9 @@ class _Engine:
 
 
 @contextmanager
-def _watched(tape: Tape, argv: tuple[str, ...], seed: int) -> Iterator[None]:
+def _watched(tape: Tape, argv: tuple[str, ...], seed: int, retain: bool) -> Iterator[None]:
     real = Variable._execution_engine
-    engine = _Engine(real)
+    engine = _Engine(real, retain)
     engine.tape = tape
     Variable._execution_engine = engine
     hook = register_optimizer_step_pre_hook(tape.stepping)
@@ -128,9 +131,13 @@ class _Sink:
 
 
 def run_once(
-    program: Instrumented, argv: tuple[str, ...], names: dict[str, Any] | None = None, seed: int = 0
+    program: Instrumented,
+    argv: tuple[str, ...],
+    names: dict[str, Any] | None = None,
+    seed: int = 0,
+    retain: bool = False,
 ) -> tuple[Run, Tape]:
-    """Run a program once; `names` are further names that its instrumentation calls."""
+    """Run a program once; `names` are further names that its instrumentation calls; `retain` frees no graph."""
     gc.collect()
     gc.freeze()
     tape = Tape()
@@ -140,7 +147,7 @@ def run_once(
     scope.update(names or {})
     run = Run(argv, "clean", seed=seed)
     try:
-        with _watched(tape, argv, seed), time_limit(LIMIT, work=True):
+        with _watched(tape, argv, seed, retain), time_limit(LIMIT, work=True):
             exec(program.code, scope)
     except TooLong:
         run.outcome, run.error = "error", "took too long"
@@ -247,3 +254,9 @@ def observe(source: str) -> list[Run]:
         if run.outcome == "error":
             break
     return runs
+
+
+def behind(source: str, like: Run) -> str:
+    """The error of another kind that a run comes to behind the exception that ended it: no graph is freed."""
+    run, _ = run_once(instrument(source), like.argv, seed=like.seed, retain=True)
+    return run.error if run.outcome == "error" else ""

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 
 from tests.oracle import grammar, second
 from tests.oracle.compare import compare, fix_problem
-from tests.oracle.observe import SEEDS, Run, observe
+from tests.oracle.observe import SEEDS, Run, behind, observe
 from tests.oracle.pool import Pool
 
 PROGRAMS = int(os.environ.get("LOOPGRAD_ORACLE_PROGRAMS", "80"))
@@ -97,3 +97,15 @@ def test_a_fixed_program_may_have_no_end_of_its_own() -> None:
     assert fix_problem([Run((), "grows")], [endless], []) is not None
     stuck = Run((), "error", error="took too long", trips={3: 1}, held=["w"], reached=["w"])
     assert fix_problem(before, [stuck], []) is not None
+
+
+def test_an_error_behind_the_exception_is_the_program_s_own() -> None:
+    body = "for i in range(N):\n    loss = (w * w).sum()\n    loss.backward()\n    loss.backward()\n    print(missing)\n"
+    source = HEAD + body
+    (run,) = before = observe(source)
+    assert run.outcome == "second-backward"
+    after = observe(source.replace("backward()", "backward(retain_graph=True)", 1))
+    assert after[0].outcome == "error"
+    assert fix_problem(before, after, [], lambda old: behind(source, old)) is None
+    after = observe(source.replace("backward()", "backwards()", 1))
+    assert fix_problem(before, after, [], lambda old: behind(source, old)) is not None
