@@ -124,6 +124,80 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             state = new
         """,
     ),
+    "what a class and a function hold stays": (
+        ["grows", "grows"],
+        """
+        w = torch.randn(3, requires_grad=True)
+        class Shared:
+            seen = []
+        def total(): ...
+        total.sum = 0.0
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            if args.a:
+                Shared.seen.append(loss)
+            else:
+                total.sum = total.sum + loss
+        """,
+    ),
+    "the gradient of a loss module hangs on its input": (
+        ["second-backward", "second-backward"],
+        """
+        theta = nn.Parameter(torch.randn(3, 3))
+        fast = theta.clone()
+        loss_of = nn.L1Loss() if args.a else nn.PoissonNLLLoss()
+        for i in range(N):
+            x, y = torch.randn(4, 3), torch.rand(4, 3)
+            inner = loss_of(x @ fast, y)
+            (grad,) = torch.autograd.grad(inner, fast, create_graph=True)
+            fast = fast - 0.1 * grad
+            (x @ fast - y).square().mean().backward()
+        """,
+    ),
+    "an option given as an argument": (
+        ["no-grad-fn", "no-grad-fn"],
+        """
+        w = torch.randn(3)
+        for i in range(N):
+            (w * w).sum().backward(retain_graph=args.a)
+        """,
+    ),
+    "a value beside the carried one is an array": (
+        ["second-backward", "second-backward"],
+        """
+        cell = nn.RNNCell(3, 3)
+        optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+        def learn(new, hidden, loss, seen):
+            optimizer.step()
+            hidden = new
+            seen = loss.detach().numpy() if seen is None else seen + loss.detach().numpy()
+            return hidden, seen
+        hidden, seen = torch.zeros(4, 3), None
+        for i in range(N):
+            new = cell(torch.randn(4, 3), hidden)
+            loss = new.square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            hidden, seen = learn(new, hidden, loss, seen)
+        """,
+    ),
+    "what a loop left is walked when an outer loop comes to it again": (
+        ["grows", "grows"],
+        """
+        w = nn.Parameter(torch.randn(4, 3))
+        optimizer = torch.optim.SGD([w], lr=0.01)
+        left = list(range(2 * N + 1))
+        last, state = torch.zeros(4, 3), torch.zeros(4, 3)
+        for epoch in range(3):
+            for k in iter(lambda: left.pop() if left else 0, 0):
+                loss = (last * (w - state)).sum()
+                loss.backward(retain_graph=True)
+                optimizer.step()
+                state = torch.clone(w + last)
+                last = last + w - state
+        """,
+    ),
     "a list that grows where two conditions meet": (
         ["clean", "grows"],
         """

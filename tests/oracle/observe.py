@@ -89,10 +89,18 @@ class _Engine:
 
     def run_backward(self, *args: Any, **options: Any) -> Any:
         if self._retain:
-            args = (*args[:2], True, *args[3:])
+            return self._run_on(args, options)
         if self.tape is None:
             return self._real.run_backward(*args, **options)
         return self.tape.run_backward(self._real.run_backward, args, options)
+
+    def _run_on(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        try:
+            return self._real.run_backward(*args[:2], True, *args[3:], **options)
+        except RuntimeError:
+            if options.get("accumulate_grad"):
+                return ()
+            raise  # of `autograd.grad`, whose results are wanted
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -137,7 +145,8 @@ def run_once(
     seed: int = 0,
     retain: bool = False,
 ) -> tuple[Run, Tape]:
-    """Run a program once; `names` are further names that its instrumentation calls; `retain` frees no graph."""
+    """Run a program once; `names` are further names that its instrumentation calls; `retain` frees no graph, and
+    goes on where a backward raises."""
     gc.collect()
     gc.freeze()
     tape = Tape()
@@ -257,6 +266,6 @@ def observe(source: str) -> list[Run]:
 
 
 def behind(source: str, like: Run) -> str:
-    """The error of another kind that a run comes to behind the exception that ended it: no graph is freed."""
+    """The error of another kind that a run comes to behind the exception that ended it, were that not raised."""
     run, _ = run_once(instrument(source), like.argv, seed=like.seed, retain=True)
     return run.error if run.outcome == "error" else ""

@@ -359,6 +359,11 @@ def within_a_step(candidate: Candidate) -> bool:
     )
 
 
+def _runs_in(where: Any, loop: LoopRun) -> bool:
+    """Whether something ran in a loop's statement: in this run of it, or when an outer loop came to it again."""
+    return any(link.loop is not None and link.loop.site.key == loop.site.key for link in where.chain())
+
+
 def settle(rt: Any) -> None:
     """At the end of a run: keep the candidates that no later backward consumed."""
     # A loop over time that is a part of the training's step is no other thing where it is run once more alone.
@@ -371,9 +376,7 @@ def settle(rt: Any) -> None:
         consumed = False
         for node in candidate.nodes:
             if node.consumed is not None and node.consumed.index >= candidate.index:
-                retained = (
-                    node.consumed.retain and iteration_in(node.consumed.where, candidate.loop) is not None
-                )
+                retained = node.consumed.retain and _runs_in(node.consumed.where, candidate.loop)
                 consumed = consumed or not retained
         if within_a_step(candidate):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .tape import Node, Tensor
-from .values import Bound, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
+from .values import Bound, Class, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 
 
 def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
@@ -78,6 +78,16 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                     stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
                     frame = frame.outer
                 stack.extend((place, d, seen) for d in value.defaults)
+                if value.attrs is not None:
+                    stack.extend((("attribute", id(value), k), v, seen) for k, v in value.attrs.items())
+        elif kind is Class:
+            if value.node is not None and id(value) not in seen:
+                seen.add(id(value))
+                stack.extend(
+                    (("attribute", id(value), k), v, seen)
+                    for k, v in value.ns.items()
+                    if type(v) in _ATTRIBUTES
+                )
         elif kind is Bound:
             stack.append((place, value.self, seen))
         elif kind is Partial:
@@ -85,6 +95,10 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
         elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
             stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
     return list(found.values())
+
+
+#: What a class holds for all its objects; its methods are looked at where they are held.
+_ATTRIBUTES = frozenset({Tensor, Sym, tuple, LList, LDict, LSet, Obj})
 
 
 def _is_link(value: Obj) -> bool:

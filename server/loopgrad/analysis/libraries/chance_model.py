@@ -46,7 +46,11 @@ def perhaps(rt: Any, value: Any, site: Site, depth: int = 3) -> Any:
             "tensor",
             node=rt.record("clone", (value.node,), NEVER, site, guess=1),
         )
-    if depth and kind in (tuple, LList, LDict) and not any(t.node is not None for t in tensors_in(value, depth)):
+    if (
+        depth
+        and kind in (tuple, LList, LDict)
+        and not any(t.node is not None for t in tensors_in(value, depth))
+    ):
         return value  # the container itself, which may be filled later
     if depth and kind is tuple:
         return tuple(perhaps(rt, part, site, depth - 1) for part in value)

@@ -51,6 +51,8 @@ def attribute(rt: Any, sym: Sym, name: str, site: Site) -> Any:
             return found
     if sym.kind == "number" and (name in _TENSORS_OWN or name == "item" and sym.cut is not None):
         raise Raised("AttributeError")  # what .item() gave is a number
+    if sym.kind == "object" and sym.cut is not None and name in _TENSORS_OWN:
+        raise Raised("AttributeError")  # what .numpy() gave is an array
     special = rt.shared.libraries.attribute(rt, sym, name, site)
     if special is not None:
         return special

@@ -36,7 +36,13 @@ def retains(rt: Any, value: Any, create: bool, site: Site) -> bool:
     if type(value) is Sym and rt.known(value, site) is None and _counts(rt, value):
         rt.supposed = True
         return True
-    return flag(rt, value, site)
+    return flag(rt, value, _given(site, "retain_graph"))
+
+
+def _given(site: Site, name: str) -> Site:
+    """Where a call gives an argument by its name, else the call: what is decided there is the argument."""
+    given = [k.value for k in getattr(site.node, "keywords", ()) if k.arg == name]
+    return Site(site.file, given[0], site.stmt, site.func) if given else site
 
 
 def _counts(rt: Any, condition: Any) -> bool:

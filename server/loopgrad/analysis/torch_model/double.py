@@ -13,7 +13,7 @@ SELECTING = frozenset(
     "cummax cummin".split()
 )
 #: Losses whose gradient hangs on their input, through what they compute inside.
-FUSED = frozenset({"cross_entropy", "l1_loss"})
+FUSED = frozenset("cross_entropy CrossEntropyLoss l1_loss L1Loss poisson_nll_loss PoissonNLLLoss".split())
 #: Products: the gradient of one factor hangs on the other.
 PRODUCTS = frozenset(
     "mul multiply matmul mm bmm mv dot vdot inner outer ger linear addmm addmv baddbmm addr bilinear "
