@@ -221,6 +221,20 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             solver.step(closure)
         """,
     ),
+    "a dead unit has no gradient for a solver to go on with": (
+        ["clean"] * EVERY,
+        """
+        w.data[0] = -1.0
+        base = F.relu(w)
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        def closure():
+            solver.zero_grad()
+            loss = (base * u)[0]
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
     "what misses the last step grows in more steps than these": (
         ["grows"] * EVERY,
         """

@@ -47,7 +47,25 @@ def tape_error(rt: Any, error: TapeError, roots: list[Node]) -> None:
         seen = second_backward(rt, error.node, error.culprit, error.run, roots)
     else:
         seen = version_error(rt, error, roots)
+    if in_a_later_call(rt.where):
+        seen.guess = max(seen.guess, _may_vanish(roots))
     fail(rt, seen)
+
+
+#: Operations whose gradient is zero for some inputs, and those through which many inputs reach one result.
+VANISHING = frozenset(
+    "relu relu6 clamp clamp_min clamp_max clip hardtanh threshold where maximum minimum".split()
+)
+MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
+
+
+def _may_vanish(roots: list[Node]) -> int:
+    """How doubtful it is that a solver asks again: it does not where the first gradient is zero.
+
+    One dead unit is enough for that where nothing mixes it with others; then nothing is claimed.
+    """
+    ops = {node.op.strip("_").lower() for node in reachable(roots)}
+    return 0 if not ops & VANISHING else 1 if ops & MIXING else 2
 
 
 def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
