@@ -94,7 +94,7 @@ def analyse(source: str) -> Report:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / NAME
         path.write_text(source)
-        arguments = ["check", str(path), "--output-format", "json", "--exit-zero"]
+        arguments = ["check", str(path), "--output-format", "json", "--exit-zero", "--no-cache"]
         text = _in_process(main, arguments)
         if not text.strip():
             text = _as_command(arguments)
