@@ -281,6 +281,16 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             optimizer.step()
         """,
     ),
+    "what the last step makes of two older graphs does not grow": (
+        ["clean"] * EVERY,
+        """
+        h = torch.zeros(3)
+        for i in range(N):
+            v = u + torch.tanh(h)
+            if i in (1, 3):
+                h = h + v
+        """,
+    ),
     "a view taken under no_grad keeps the graph of its base": (
         ["grows"] * EVERY,
         """

@@ -108,7 +108,10 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         # What is reset just before the first look, every few iterations, holds the last few as well; what a
         # counter lets begin there (`if i >= 3:`) has held nothing before.
         begins = loop.begun is not None and _apart(place) not in loop.begun
-        if born and len(born) >= (3 if begins or min(born) < loop.executed[CHECK_AT - 1] else 4):
+        enough = 3 if begins or min(born, default=0) < loop.executed[CHECK_AT - 1] else 4
+        # What the last iteration made of an old graph has that iteration more than the old graph has.
+        more = born - {loop.executed[-1]} - (held.get(key) or held.get(_apart(place)) or set())
+        if born and len(born) >= enough and more:
             inspect(rt, loop, place, nodes, born)
         elif len(born_in(nodes, loop) - {None}) > 1:
             rt.unclear = True
