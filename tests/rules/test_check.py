@@ -213,3 +213,17 @@ def test_names() -> None:
     assert say("a", "b", "c", "d") == "'a', 'b' and 2 more"
     assert say("history['loss']") == "'history[\"loss\"]'"
     assert render(Message.of("names.one", a="h"), "zh-cn") == "'h'"
+
+
+def test_a_stray_requires_grad_names_the_very_value() -> None:
+    found = check(
+        "import torch\n"
+        "a = {'mu': torch.rand(2).requires_grad_(), 'sigma': torch.rand(2).requires_grad_()}\n"
+        "b = torch.exp(torch.rand(2).requires_grad_())\n"
+        "c = torch.rand(2)\n"
+        "c.requires_grad_()\n"
+        "(a['mu'].sum() + a['sigma'].sum() + b.sum() + c.sum()).backward()\n"
+        "print(a['mu'].grad)\n",
+    ).findings
+    named = [(f.range.line, [name.replace('"', "'") for name in f.carriers]) for f in found]
+    assert named == [(2, ["a['sigma']"]), (3, []), (5, ["c"])]

@@ -14,6 +14,7 @@ A ``Step`` names one of these operations. ``range`` is where, in the original te
 ``append_body``     put them at the end of it
 ``wrap``            indent the statements from ``range`` to ``other`` under the header ``text``
 ``decorate``        put a decorator ``text`` on the function at ``range``
+``undecorate``      take the decorator ``text`` off the function at ``range``
 ``delete``          take a statement out
 ``move_before``     move the statement at ``range`` in front of the one at ``other``
 ``move_after``      move it behind that one
@@ -41,7 +42,7 @@ from .text import Document, EditError, Splice, apply, as_edits, document, merged
 EXPRESSIONS = frozenset({"append", "replace", "assign", "strip_call", "delete_argument"})
 STATEMENTS = frozenset(
     {"insert_before", "insert_after", "prepend_body", "append_body", "wrap", "decorate", "delete"}
-    | {"move_before", "move_after", "move_into_body"}
+    | {"undecorate", "move_before", "move_after", "move_into_body"}
 )
 
 

@@ -115,6 +115,9 @@ class _Rebuild(cst.CSTTransformer):
         self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.FunctionDef:
         plan = self.plans.get(original_node)
+        if plan and plan.undecorated:
+            kept = [each for i, each in enumerate(updated_node.decorators) if i not in plan.undecorated]
+            updated_node = updated_node.with_changes(decorators=kept)
         for name in plan.decorators if plan else ():
             decorator = cst.Decorator(
                 cst.parse_expression(name), leading_lines=updated_node.lines_after_decorators

@@ -32,6 +32,8 @@ class Plan:
     #: Behind the comments that end the block.
     at_end: list[Put] = field(default_factory=list)
     decorators: list[str] = field(default_factory=list)
+    #: The places of decorators that go, counted from the top.
+    undecorated: set[int] = field(default_factory=set)
     #: A header for the statements from this one to the one of the plan, which knows that it is the last.
     header: tuple[str, Plan] | None = None
     is_last: bool = False
@@ -152,6 +154,17 @@ def _decorate(doc: Document, step: Step, plans: Plans) -> None:
     plans.at(place).decorators.append(name)
 
 
+def _undecorate(doc: Document, step: Step, plans: Plans) -> None:
+    """Takes the decorator ``text`` off the ``def``."""
+    place = statement(doc, step.range)
+    if not isinstance(place.node, Function):
+        raise EditError("not a function")
+    found = [i for i, each in enumerate(place.node.decorator_list) if doc.source(each) == step.text]
+    if not found:
+        raise EditError("not decorated so")
+    plans.at(place).undecorated.update(found)
+
+
 def _delete(doc: Document, step: Step, plans: Plans) -> None:
     plans.at(statement(doc, step.range, exact=True)).gone = True
 
@@ -191,6 +204,7 @@ OPERATIONS: dict[str, Operation] = {
     "append_body": _append_body,
     "wrap": _wrap,
     "decorate": _decorate,
+    "undecorate": _undecorate,
     "delete": _delete,
     "move_before": _move("before"),
     "move_after": _move("after"),

@@ -412,6 +412,7 @@ MESSAGES = {
     "fix.and-remove-retain-graph": "{title}, and remove retain_graph=True",
     "fix.out-of-place": "Compute a new {names} instead of changing the old one in place",
     "fix.keep-graph.function": "Record a graph in '{function}', with torch.enable_grad()",
+    "fix.keep-graph.undecorate": "Take @{what} off '{function}'",
     "fix.keep-graph.retain": "Keep the graph for the backward() of {line}, with retain_graph=True",
     "fix.detach.use-whole": "Detach '{text}'",
     "fix.recompute.second": "Compute {names} again for the second loss",

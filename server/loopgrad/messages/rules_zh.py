@@ -313,6 +313,7 @@ MESSAGES = {
     "fix.and-remove-retain-graph": "{title}，并去掉 retain_graph=True",
     "fix.out-of-place": "计算新的 {names}，而不是就地修改旧值",
     "fix.keep-graph.function": "用 torch.enable_grad() 在 '{function}' 中记录计算图",
+    "fix.keep-graph.undecorate": "去掉 '{function}' 的装饰器 @{what}",
     "fix.keep-graph.retain": "用 retain_graph=True 为{line}的 backward() 保留计算图",
     "fix.detach.use-whole": "对 '{text}' 调用 detach()",
     "fix.recompute.second": "为第二个损失重新计算 {names}",

@@ -167,7 +167,7 @@ def _a_list(value: ast.expr, call: ast.Call, file: File) -> bool:
 
 
 def _no_grad(site: Site, file: File) -> list[tuple[Message, list[Step]]]:
-    """The ``with`` dissolved; a decorator turned round, since a decorator is no statement of its own."""
+    """The ``with`` dissolved or the decorator taken off; else turned round, where a caller has switched gradients off too."""
     node: ast.AST = site.node
     if not isinstance(node, (ast.With, *Function)):
         node = next((each for each in file.tree.up(node) if isinstance(each, (ast.With, *Function))), node)
@@ -182,6 +182,10 @@ def _no_grad(site: Site, file: File) -> list[tuple[Message, list[Step]]]:
     elif isinstance(node, Function):
         for decorator in node.decorator_list:
             if "no_grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):
+                title = Message.of(
+                    "fix.keep-graph.undecorate", what=file.source(decorator), function=node.name
+                )
+                found.append((title, [file.step("undecorate", node, file.source(decorator))]))
                 found.append((Message.of("fix.keep-graph.enable"), [file.step("replace", decorator, _ON)]))
     return found
 
