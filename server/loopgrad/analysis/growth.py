@@ -113,7 +113,7 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         more = born - {loop.executed[-1]} - (held.get(key) or held.get(_apart(place)) or set())
         if born and len(born) >= enough and more:
             inspect(rt, loop, place, nodes, born)
-        elif len(born_in(nodes, loop) - {None}) > 1:
+        elif len(born_in(nodes, loop) - {None}) > (1 if held.get(key) or held.get(_apart(place)) else 0):
             rt.unclear = True
 
 
