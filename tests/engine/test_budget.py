@@ -15,6 +15,7 @@ from loopgrad.analysis.explore import (
     Analysis,
     analyse,
 )
+from loopgrad.analysis.shared import FileRecord
 from loopgrad.analysis.where import Site
 from loopgrad.rules.deep import run_deep
 
@@ -31,7 +32,7 @@ x = torch.randn(3, 4)
 def analysed(code: str) -> Analysis:
     """What the engine sees in a program; its budget holds, whatever the program is."""
     tree = ast.parse(code)
-    found = run_deep(lambda: analyse("train.py", tree))
+    found = run_deep(lambda: analyse(FileRecord("train.py", tree)))
     lines = code.count("\n")
     longest = max(MOST_STEPS, LINE_STEPS * lines)
     # A path may end, and be run once more to confirm what it showed, after the file's steps are spent.

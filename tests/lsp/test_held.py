@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopgrad.analysis.explore import analyse
+from loopgrad.analysis.shared import FileRecord
 from loopgrad.lsp.worker_held import Watch, held
 from loopgrad.messages import render
 from loopgrad.rules.deep import run_deep
@@ -49,7 +50,7 @@ def test_what_a_variable_carries_is_what_torch_shows(tmp_path):
         watch = Watch()
         run_deep(
             lambda source=source, watch=watch: analyse(
-                source.path, source.tree, FileProvider([]), None, watch
+                FileRecord(source.path, source.tree, watch), FileProvider([])
             )
         )
         names = read_names(source)

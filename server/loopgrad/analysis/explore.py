@@ -107,18 +107,12 @@ class Analysis:
 
 
 def analyse(
-    path: str,
-    tree: ast.Module,
-    provider: Any = None,
-    cell_of: Callable[[int], int] | None = None,
-    watch: Any = None,
+    record: FileRecord, provider: Any = None, cell_of: Callable[[int], int] | None = None
 ) -> Analysis:
     """Analyse one file: its body as a script, then every function that nothing in it calls.
 
-    ``cell_of`` gives a line's cell where the file is a notebook. ``watch`` hears of the values of the file's
-    variables: its ``reading(node, run)`` and ``storing(node, store)`` wrap what a name or attribute is lowered to.
+    ``cell_of`` gives a line's cell where the file is a notebook.
     """
-    record = FileRecord(path, tree, watch)
     shared = Shared(record, provider)
     shared.cell_of = cell_of
     analysis = Analysis()
@@ -136,10 +130,10 @@ def analyse(
         if not way.ended and entry.func is not None and not entry.without_none:
             entry = Entry(entry.line, entry.func, entry.cls, without_none=True)
             way = explore(shared, entry, analysis)
-        if way.place is not None and not way.reached and has_attribute(tree, BACKWARDS):
+        if way.place is not None and not way.reached and has_attribute(record.tree, BACKWARDS):
             go_on(shared, entry, analysis, way)
         if analysis.steps > max(FILE_STEPS, LINE_FILE_STEPS * lines_of(shared)):
-            analysis.partial.append((path, entry.line, "steps"))
+            analysis.partial.append((record.path, entry.line, "steps"))
             break
     return analysis
 

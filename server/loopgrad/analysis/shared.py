@@ -10,6 +10,7 @@ import ast
 import sys
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from . import cuts, growth, libraries, observe
 from .lower.scope import Scope, bind
@@ -38,7 +39,8 @@ class FileRecord:
     def __init__(self, path: str, tree: ast.Module, watch: Any = None) -> None:
         self.path = path
         self.tree = tree
-        #: Hears of each value that a name or attribute of this file has when it is read or stored, or None.
+        #: Hears of the values of the file's variables, or None: its ``reading(node, run)`` and ``storing(node, store)``
+        #: wrap what a name or attribute is lowered to.
         self.watch = watch
         self._run: Callable[..., Any] | None = None
 
@@ -47,6 +49,19 @@ class FileRecord:
             scope = bind(Scope("module", "<module>", self, None), self.tree.body, None)
             self._run = block(self.tree.body, scope)
         return self._run
+
+
+#: The records of the files that a provider holds. What is lowered of one file serves the analyses of all that
+#: import it, and goes with its text.
+_records: WeakKeyDictionary[Any, dict[str, FileRecord]] = WeakKeyDictionary()
+
+
+def record_of(source: Any) -> FileRecord:
+    """The record of a source file, made once."""
+    by_path = _records.setdefault(source, {})
+    if source.path not in by_path:
+        by_path[source.path] = FileRecord(source.path, source.tree)
+    return by_path[source.path]
 
 
 class _Tensors:
@@ -128,7 +143,7 @@ class Shared:
         if path not in self.files:
             try:
                 source = self.provider.read(path)
-                self.files[path] = FileRecord(path, source.tree) if source is not None else None
+                self.files[path] = record_of(source) if source is not None else None
             except Exception:
                 self.files[path] = None
         return self.files[path]

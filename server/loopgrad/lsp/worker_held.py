@@ -218,7 +218,7 @@ def held(source: SourceFile, provider: Provider) -> Held:
     watch = Watch()
 
     def run() -> None:
-        analyse(source.path, run_order(notebook, source.tree), provider, cell_of, watch)
+        analyse(FileRecord(source.path, run_order(notebook, source.tree), watch), provider, cell_of)
         _run_the_rest(source, provider, watch)
 
     run_deep(run)

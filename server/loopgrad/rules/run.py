@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loopgrad.analysis.explore import Analysis, Verdict, analyse
+from loopgrad.analysis.shared import FileRecord, record_of
 from loopgrad.model import FileResult, Finding, Message, Partial
 from loopgrad.source import Provider, SourceFile
 from loopgrad.source.cell_order import run_order
@@ -47,7 +48,8 @@ def check(source: SourceFile, provider: Provider, *, select: frozenset[str] | No
     notebook = source.notebook
     cell_of = (lambda line: source.place(line)[0] or 0) if notebook is not None else None
     tree = run_order(notebook, source.tree)
-    analysis = run_deep(lambda: analyse(source.path, tree, provider, cell_of))
+    record = record_of(source) if tree is source.tree else FileRecord(source.path, tree)
+    analysis = run_deep(lambda: analyse(record, provider, cell_of))
     context = Context(source, provider)
     result = FileResult(source.path)
     verdicts = analysis.verdicts
