@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from loopgrad.checker import Checker, Outcome, to_fix
+from loopgrad.collector import collect_seldom
 from loopgrad.config import Config, ConfigError
 from loopgrad.messages import render
 from loopgrad.model import Message, Problem
@@ -50,6 +51,7 @@ class CheckCommand:
         args = self._args
         if args.add_ignore and self._stdin is not None:
             raise ConfigError(Message.of("usage.stdin-alone"))
+        collect_seldom()
         try:
             if args.diff:
                 return self._diff()

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from loopgrad.checker import Checker, FileOutcome, Outcome, merge
+from loopgrad.collector import collect_seldom
 from loopgrad.model import Message, Problem
 from loopgrad.source import Input
 from loopgrad.source.asked import Asked
@@ -77,6 +78,7 @@ _worker: Checker | None = None
 def _start_worker(checker: Checker) -> None:
     global _worker
     _worker = checker
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # on Ctrl-C workers go quietly
 
 

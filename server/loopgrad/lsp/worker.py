@@ -18,6 +18,7 @@ import threading
 from contextlib import suppress
 from typing import Any, BinaryIO
 
+from loopgrad.collector import collect_seldom
 from loopgrad.lsp import wire
 from loopgrad.rules.deep import run_deep
 
@@ -49,6 +50,7 @@ class Worker:
         jobs = Jobs()
         jobs.warm_up()
         gc.freeze()  # what is loaded by now stays
+        collect_seldom()
         while True:
             message = self._next(jobs)
             if isinstance(message, wire.Setup):

@@ -14,20 +14,18 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from loopgrad.collector import THRESHOLD
+
 #: Python frames, and bytes of stack (reserved, not used, until they are needed).
 FRAMES = 10_000
 STACK = 128 * 1024 * 1024
-#: How many objects are made before the collector looks for cycles: a check makes many that live until its end.
-THRESHOLD = 50_000
-#: How many of its middle collections pass before it goes through everything, the trees of all files at hand as well.
-SELDOM = 60
 
 T = TypeVar("T")
 
 _lock = threading.Lock()
 _at_work = 0
 _limit_before = 0
-_thresholds_before = (0, 0, 0)
+_threshold_before = 0
 _here = threading.local()
 
 
@@ -68,14 +66,13 @@ def _started(body: Callable[[], None]) -> threading.Thread:
 
 
 def _raise_limit() -> None:
-    global _at_work, _limit_before, _thresholds_before
+    global _at_work, _limit_before, _threshold_before
     with _lock:
         if _at_work == 0:
             _limit_before = sys.getrecursionlimit()
             sys.setrecursionlimit(max(FRAMES, _limit_before))
-            _thresholds_before = first, second, third = gc.get_threshold()
-            if first:
-                gc.set_threshold(max(THRESHOLD, first), second, max(SELDOM, third))
+            _threshold_before, *others = gc.get_threshold()
+            gc.set_threshold(max(THRESHOLD, _threshold_before) if _threshold_before else 0, *others)
         _at_work += 1
 
 
@@ -85,4 +82,4 @@ def _restore_limit() -> None:
         _at_work -= 1
         if _at_work == 0:
             sys.setrecursionlimit(_limit_before)
-            gc.set_threshold(*_thresholds_before)
+            gc.set_threshold(_threshold_before, *gc.get_threshold()[1:])

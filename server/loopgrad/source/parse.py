@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import gc
 import re
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 
+from loopgrad.collector import uncollected
 from loopgrad.model import Message
 from loopgrad.source.errors import SourceError
 from loopgrad.source.ipython import script_to_python
@@ -45,23 +43,9 @@ def as_python(text: str) -> str:
     )
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cycles: a tree has none, and going through its nodes again and again while it grows
-    takes four times as long as making them.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def read_tree(text: str) -> ast.Module:
     """The tree of a text, or of what it means in plain Python; raises as ``ast.parse`` does."""
-    with _uncollected(), warnings.catch_warnings():
+    with uncollected(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python says of invalid escapes is not ours to show
         try:
             return ast.parse(text)
