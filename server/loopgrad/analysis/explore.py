@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import finish
+from .bodies import Body
 from .decisions import Decision
 from .entries import Entry, entries_of, never_run, run_entry
 from .lower.nodes import BACKWARDS, has_attribute
@@ -117,6 +118,8 @@ def analyse(
     shared.cell_of = cell_of
     analysis = Analysis()
     waiting = entries_of(record)
+    if record.watch is None and only_defines(shared, record):
+        del waiting[0]
     late = False
     #: Whether the script ends in an exception of the tape's, whatever is unknown: nothing that it leads to later runs.
     dead = False
@@ -136,6 +139,15 @@ def analyse(
             analysis.partial.append((record.path, entry.line, "steps"))
             break
     return analysis
+
+
+def only_defines(shared: Shared, record: FileRecord) -> bool:
+    """Whether a file's body need not be run. No file is opened to find that out."""
+
+    def found(module: str, level: int) -> str | None:
+        return shared.path_of(module, level, record)
+
+    return Body(record.tree, found, shared.provider.is_checked if shared.provider else bool).only_defines()
 
 
 def path_steps(shared: Shared) -> int:

@@ -126,15 +126,22 @@ class Shared:
         self.cell_of: Callable[[int], int] | None = None
         self._resolved: dict[tuple[str, int, str], FileRecord | None] = {}
 
-    def resolve(self, module: str, level: int, from_file: Any) -> FileRecord | None:
-        """The file of a module as seen from another file, or None."""
-        if self.provider is None or from_file is None:
+    def path_of(self, module: str, level: int, from_file: FileRecord) -> str | None:
+        """The path of a module of the workspace as seen from a file, or None."""
+        if self.provider is None:
             return None
         if not level and module.split(".", 1)[0] in sys.stdlib_module_names:
             return None  # a file of the workspace that is named like one is not what `import warnings` means
+        path: str | None = self.provider.resolve(module, level, from_file.path)
+        return path
+
+    def resolve(self, module: str, level: int, from_file: Any) -> FileRecord | None:
+        """The file of a module as seen from another file, or None."""
+        if from_file is None:
+            return None
         key = (module, level, from_file.path)
         if key not in self._resolved:
-            self._resolved[key] = self._open(self.provider.resolve(module, level, from_file.path))
+            self._resolved[key] = self._open(self.path_of(module, level, from_file))
         return self._resolved[key]
 
     def _open(self, path: str | None) -> FileRecord | None:
