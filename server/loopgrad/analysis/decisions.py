@@ -19,10 +19,10 @@ class Decision:
     """A decided condition. ``flip`` is False where the other side only leaves the loop or fails.
 
     ``result`` is what the condition that stands at ``site`` came out as (``not x`` of a decided x), None where
-    only a part of it was decided.
+    only a part of it was decided. ``once`` where an import led to it, which no loop repeats.
     """
 
-    __slots__ = ("choice", "flip", "key", "result", "site")
+    __slots__ = ("choice", "flip", "key", "once", "result", "site")
 
     def __init__(self, key: Any, choice: bool, site: Any, flip: bool = True) -> None:
         self.key = key
@@ -30,6 +30,7 @@ class Decision:
         self.site = site
         self.flip = flip
         self.result: bool | None = choice
+        self.once = False
 
 
 class Deciding(Undoable):

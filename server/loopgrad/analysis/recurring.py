@@ -18,7 +18,9 @@ def other_sides(trace: list[Decision]) -> list[tuple[int, bool]]:
     keys: dict[int, set[Any]] = {}
     sides: dict[int, set[bool | None]] = {}
     for decision in trace:
-        if decision.flip and decision.site is not None and keeps_something(decision.site.stmt):
+        if decision.once or not decision.flip or decision.site is None:
+            continue
+        if keeps_something(decision.site.stmt):
             keys.setdefault(id(decision.site), set()).add(decision.key)
             sides.setdefault(id(decision.site), set()).add(decision.result)
     asked = [site for site, each in keys.items() if len(each) >= ASKED and sides[site] <= {True, False}]

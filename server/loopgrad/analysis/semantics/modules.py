@@ -105,6 +105,7 @@ def execute(rt: Any, record: Any, module: UserModule, name: str) -> None:
     log, rt.log = rt.log, None
     grad, rt.grad = rt.grad, True
     where = rt.where
+    decided = len(rt.trace)
     rt.depth += 1
     try:
         record.lowered()(frame)
@@ -117,6 +118,8 @@ def execute(rt: Any, record: Any, module: UserModule, name: str) -> None:
     except Budget:
         raise
     finally:
+        for decision in rt.trace[decided:]:
+            decision.once = True
         rt.trying, rt.log, rt.grad, rt.where = trying, log, grad, where
         rt.depth -= 1
 
