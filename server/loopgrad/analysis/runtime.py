@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Store, Tensor
 from .undo import Log
-from .values import CONST, Class, Func, LDict, LList, Native, Obj, Sym, tensors_in
+from .values import GRAPHLESS, Class, LDict, LList, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -235,7 +235,7 @@ class Runtime(Deciding):
             for node in (value.node,) if value.node is not None else value.keeps:
                 self._store(node, site, text, kind, "tensor")
             return
-        if t in CONST or t is Func or t is Native:
+        if t in GRAPHLESS:
             return
         if (
             t is Obj

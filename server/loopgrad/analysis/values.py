@@ -299,6 +299,10 @@ class Super:
         self.self = self_
 
 
+#: The types of values that hold no graph themselves: what defines a program, and constants.
+GRAPHLESS = CONST | {Func, Native, Class, ClassMethod, StaticMethod, Property, Namespace, UserModule}
+
+
 class Iter:
     """An iterator: ``step()`` gives the next element or ``MISSING``. ``known`` while its end is certain."""
 

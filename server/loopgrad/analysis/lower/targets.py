@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..runtime import Frame
-from ..values import CONST, MISSING, Obj
+from ..values import CONST, GRAPHLESS, MISSING, Obj
 from .expressions import lower
 from .scope import Scope, text_of
 
@@ -38,7 +38,7 @@ def _name(node: ast.Name, scope: Scope) -> StoreTo:
 
         def store(f: Frame, value: Any) -> None:
             rt = f.rt
-            if type(value) not in CONST:
+            if type(value) not in GRAPHLESS:
                 rt.stored(value, site, name, "name")
             if rt.log is not None:
                 rt.note(f.vars, name)
@@ -60,7 +60,7 @@ def _name(node: ast.Name, scope: Scope) -> StoreTo:
 
     def store_global(f: Frame, value: Any) -> None:
         rt = f.rt
-        if type(value) not in CONST:
+        if type(value) not in GRAPHLESS:
             rt.stored(value, site, name, lives)
         rt.put(f.globals, name, value)
 
