@@ -7,6 +7,7 @@ folder. Unsaved texts, and texts that a fix would make, lie over the files (``wi
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -19,8 +20,8 @@ from loopgrad.source.discover import STDIN, RealPaths
 from loopgrad.source.errors import SourceError
 from loopgrad.source.file import SourceFile
 
-#: How much text stays in the cache; the trees of that are some hundred megabytes.
-_KEEP_CHARACTERS = 8_000_000
+#: How much text stays in the cache; the trees of that and their lowered code are some hundred megabytes.
+_KEEP_CHARACTERS = 4_000_000
 
 _Provider = TypeVar("_Provider", bound="FileProvider")
 
@@ -177,6 +178,7 @@ class FileProvider:
         kept = sum(len(source.text) for source in self._cache.values() if isinstance(source, SourceFile))
         if kept > _KEEP_CHARACTERS:
             self._cache = {key: value for key, value in self._cache.items() if key == STDIN}
+            gc.collect()  # lowered code is full of cycles
 
     def forget(self, path: str) -> None:
         """A file has changed, come or gone: what was known of it and of its folder is read again."""
