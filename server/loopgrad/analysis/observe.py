@@ -62,10 +62,12 @@ MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
 def _may_vanish(roots: list[Node]) -> int:
     """How doubtful it is that a solver asks again: it does not where the first gradient is zero.
 
-    One dead unit is enough for that where nothing mixes it with others; then nothing is claimed.
+    One dead unit is enough for that where it is the only one that is taken; then nothing is claimed.
     """
     ops = {node.op.strip("_").lower() for node in reachable(roots)}
-    return 0 if not ops & VANISHING else 1 if ops & MIXING else 2
+    if not ops & VANISHING:
+        return 0
+    return 2 if "getitem" in ops and not ops & MIXING else 1
 
 
 def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
