@@ -118,6 +118,13 @@ def never_run(record: Any, ran: set[int]) -> list[Entry]:
 
 def run_entry(rt: Runtime, entry: Entry) -> None:
     """Execute an entry point in a fresh run."""
+    try:
+        _run_entry(rt, entry)
+    finally:
+        rt.give_back()
+
+
+def _run_entry(rt: Runtime, entry: Entry) -> None:
     record = rt.shared.main
     if entry.func is None:
         module = UserModule("__main__", record)

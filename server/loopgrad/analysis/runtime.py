@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Store, Tensor
 from .undo import Log
-from .values import GRAPHLESS, Class, LDict, LList, Obj, Sym, tensors_in
+from .values import GRAPHLESS, MISSING, Class, LDict, LList, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -111,6 +111,10 @@ class Runtime(Deciding):
         self.user_modules: dict[str, Any] = {}
         self.packages: dict[str, Any] = {}
         self.patches: dict[str, Any] = {}
+        #: The unknowns of libraries, by their dotted names.
+        self.library: dict[str, Sym] = {}
+        #: What classes of libraries held before the program wrote to them.
+        self.borrowed: list[tuple[dict[str, Any], str, Any]] = []
         self.caches: list[Any] = []
         self.mode_site: Site | None = None
         self.step_marks: list[int] = []
@@ -206,6 +210,15 @@ class Runtime(Deciding):
             self.marks += 1
             storage.mark = self.marks
         return int(storage.mark)
+
+    def give_back(self) -> None:
+        """Undo what the program wrote to classes of libraries: they are the same ones in every run."""
+        while self.borrowed:
+            table, name, old = self.borrowed.pop()
+            if old is MISSING:
+                table.pop(name, None)
+            else:
+                table[name] = old
 
     def happen(self) -> None:
         """Something that cannot be undone or merged: in a tried branch, give the try up."""

@@ -23,11 +23,19 @@ _CACHE: dict[str, Any] = {}
 def lookup(rt: Any, full: str) -> Any:
     """The value of a dotted library name: a model of it, a namespace, or an unknown of that name."""
     value = _CACHE.get(full, MISSING)
-    if value is not MISSING:
+    if value is MISSING:
+        value = _CACHE[full] = _find(full)
+    return _of_run(rt, full, value)
+
+
+def _of_run(rt: Any, full: str, value: Any) -> Any:
+    """An unknown of a library is each run's own: what a program stores on it no other program finds there."""
+    if type(value) is not Sym:
         return value
-    value = _find(full)
-    _CACHE[full] = value
-    return value
+    own = rt.library.get(full)
+    if own is None:
+        own = rt.library[full] = Sym(value.key, value.kind)
+    return own
 
 
 def _find(full: str) -> Any:
@@ -48,13 +56,13 @@ def _find(full: str) -> Any:
     return Sym(("lib", full))
 
 
-def exported(module: str) -> dict[str, Any]:
+def exported(rt: Any, module: str) -> dict[str, Any]:
     """The names that ``from module import *`` brings, as far as the models know them."""
     out: dict[str, Any] = {}
     prefix = module + "."
     for name, value in registry.TABLE.items():
         if name.startswith(prefix) and "." not in name[len(prefix) :]:
-            out[name[len(prefix) :]] = value
+            out[name[len(prefix) :]] = _of_run(rt, name, value)
     return {**out, **registry.names_of(module)}
 
 

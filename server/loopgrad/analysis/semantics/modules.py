@@ -66,7 +66,7 @@ def star(rt: Any, frame: Frame, module: str, level: int, site: Site) -> None:
             if not name.startswith("_"):
                 frame.globals.setdefault(name, value)
         return
-    for name, value in rt.shared.libraries.exported(module).items():
+    for name, value in rt.shared.libraries.exported(rt, module).items():
         frame.globals.setdefault(name, value)
 
 

@@ -278,6 +278,8 @@ def set(rt: Any, obj: Any, name: str, value: Any, site: Site) -> None:
             rt.child(obj, name)  # what it is where this is not run
         rt.put(obj.attrs, name, value)
     elif kind is Class:
+        if obj.node is None:  # a library's, which the next run finds as it was
+            rt.borrowed.append((obj.ns, name, obj.ns.get(name, MISSING)))
         rt.put(obj.ns, name, value)
     elif kind is UserModule:
         rt.put(obj.globals, name, value)
