@@ -10,6 +10,39 @@ from loopgrad.rules import check
 from loopgrad.source import FileProvider, SourceFile
 
 SILENT = {
+    "what a path that fails before the file's backward had kept for it": """
+        import torch
+        from torch import nn
+        from elsewhere import actions
+
+
+        class Agent(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 1)
+                self.kept = []
+
+            def forward(self, action):
+                logit = self.layer(torch.ones(1, 3))
+                if self.training:
+                    self.kept.append(logit)
+                return bool(action == 1)
+
+
+        add, move = Agent(), Agent()
+        optimizer = torch.optim.SGD([*add.parameters(), *move.parameters()], lr=0.1)
+        for game in range(100):
+            add.kept, move.kept = [], []
+            stop = add(actions[0])
+            while not stop:
+                if actions[1] == 1:
+                    move(actions[1])
+                stop = add(actions[2])
+            loss = torch.cat(add.kept).sum() + torch.cat(move.kept).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
     "a method of an unknown may put anything in the place of what was stored in it": """
         import torch
         from elsewhere import build

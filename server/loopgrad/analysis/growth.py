@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .holders import holders, id_of
+from .lower.nodes import BACKWARDS, has_attribute
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .sequences import is_one_graph, is_solved, walked_since
 from .stories import crossing, last_store
@@ -369,6 +370,9 @@ def _runs_in(where: Any, loop: LoopRun) -> bool:
 
 def settle(rt: Any) -> None:
     """At the end of a run: keep the candidates that no later backward consumed."""
+    if rt.failed and not rt.passes and has_attribute(rt.shared.main.tree, BACKWARDS):
+        rt.growth = []  # the path failed before the backward that may be meant for them
+        return
     # A loop over time that is a part of the training's step is no other thing where it is run once more alone.
     parts = {candidate.loop.site.key for candidate in rt.growth if within_a_step(candidate)}
     for candidate in rt.growth:
