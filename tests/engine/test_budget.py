@@ -7,15 +7,10 @@ import textwrap
 
 import pytest
 
-from loopgrad.analysis.explore import (
-    FILE_STEPS,
-    LINE_FILE_STEPS,
-    LINE_STEPS,
-    MOST_STEPS,
-    Analysis,
-    analyse,
-)
+from loopgrad.analysis.explore import FILE_STEPS, LINE_FILE_STEPS, analyse
+from loopgrad.analysis.paths import LINE_STEPS, MOST_STEPS
 from loopgrad.analysis.shared import FileRecord
+from loopgrad.analysis.verdicts import Analysis
 from loopgrad.analysis.where import Site
 from loopgrad.rules.deep import run_deep
 

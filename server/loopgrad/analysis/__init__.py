@@ -5,8 +5,9 @@
 * ``nesting`` what lies inside of a value; ``definitions`` what an entry point needs of its module
 * ``lower`` Python lowered to closures; ``semantics`` what its operations mean
 * ``torch_model`` what torch's operations record; ``libraries`` what other libraries do; ``knowledge`` the measured table
-* ``observation``, ``observe``, ``stories``, ``growth``, ``cuts``, ``finish`` what goes wrong
-* ``entries``, ``explore`` which runs there are; ``shared`` what outlives a run
+* ``observation``, ``observe``, ``stories``, ``growth``, ``holders``, ``sequences``, ``cuts``, ``finish`` what goes wrong
+* ``entries``, ``bodies``, ``explore`` which runs there are; ``paths`` running one, ``reruns`` those beside them
+* ``verdicts`` what the runs saw together, ``recurring`` what is asked anew each time; ``shared`` what outlives a run
 
 Nothing here reads files or imports torch.
 """

@@ -15,96 +15,28 @@ from typing import Any
 
 from . import finish
 from .bodies import Body
-from .decisions import Decision
-from .entries import Entry, entries_of, never_run, run_entry
+from .entries import Entry, entries_of, never_run
 from .lower.nodes import BACKWARDS, has_attribute
-from .lower.trips import LONGER
-from .observation import Observation
-from .recurring import other_sides
+from .paths import Path, flipped, lines_of, run_decided
+from .reruns import grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .shared import FileRecord, Shared
-from .signals import Budget, Ended, Raised, Stale
+from .verdicts import Analysis, Seen, Verdict, collect, reaching, without_lesser
 
-#: Paths of one entry point; steps after which no further path of it is begun; steps of one path and of a file.
+#: Paths of one entry point; steps after which no further path of it is begun; steps of a file.
 MOST_PATHS = 64
 ENOUGH_STEPS = 4_000
-MOST_STEPS = 15_000
 FILE_STEPS = 60_000
-#: A long file has more to execute: so many steps a line, of one path and of the file, where that is more.
-LINE_STEPS = 5
+#: A long file has more to execute: so many steps a line, where that is more.
 LINE_FILE_STEPS = 15
-
-
 #: So many failing statements of an entry point are left out, for a backward to be reached.
 MOST_WAIVED = 8
-
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
-
 #: So many paths of an entry point are run with more steps.
 MOST_LONGER = 4
-
 #: The exceptions of a path on which an attribute or an argument was missing.
 _MISSING = ("AttributeError", "TypeError")
-
-
-class Seen:
-    """An observation over all paths of an entry: how often it was made, and whether it was the same."""
-
-    __slots__ = ("first", "guess", "marks", "times")
-
-    def __init__(self, first: Observation) -> None:
-        self.first = first
-        self.times = 0
-        self.guess = 0
-        self.marks: set[tuple] = set()
-
-
-class Path:
-    """A path to run: what another one assumed and decided up to decision ``k``, and the other side of that one."""
-
-    __slots__ = ("base", "k", "trace")
-
-    def __init__(self, base: dict[Any, bool], trace: list[Decision], k: int) -> None:
-        self.base = base
-        self.trace = trace
-        self.k = k
-
-    def assign(self) -> dict[Any, bool]:
-        """The conditions that it takes for given."""
-        found = dict(self.base)
-        if self.k >= 0:
-            found.update((decision.key, decision.choice) for decision in self.trace[: self.k])
-            flipped = self.trace[self.k]
-            found[flipped.key] = not flipped.choice
-        return found
-
-
-class Verdict:
-    """An observation with its certainty."""
-
-    __slots__ = ("certain", "observation")
-
-    def __init__(self, observation: Observation, certain: bool) -> None:
-        self.observation = observation
-        self.certain = certain
-
-
-class Analysis:
-    """What one file's analysis gave, before any rule speaks."""
-
-    __slots__ = ("always", "fails", "partial", "paths", "steps", "trained", "verdicts")
-
-    def __init__(self) -> None:
-        self.verdicts: list[Verdict] = []
-        self.partial: list[tuple[str, int, str]] = []
-        #: The parameters that are trained: on some path, and on every path of the entry point.
-        self.trained: set[str] = set()
-        self.always: set[str] = set()
-        #: The kinds of exceptions, other than those of the tape, that ended a path.
-        self.fails: set[str] = set()
-        self.steps = 0
-        self.paths = 0
 
 
 def analyse(
@@ -148,16 +80,6 @@ def only_defines(shared: Shared, record: FileRecord) -> bool:
         return shared.path_of(module, level, record)
 
     return Body(record.tree, found, shared.provider.is_checked if shared.provider else bool).only_defines()
-
-
-def path_steps(shared: Shared) -> int:
-    """The steps of one path."""
-    return max(MOST_STEPS, LINE_STEPS * lines_of(shared))
-
-
-def lines_of(shared: Shared) -> int:
-    """The length of the file that is analysed."""
-    return max((statement.end_lineno or 0 for statement in shared.main.tree.body), default=0)
 
 
 class Way:
@@ -280,164 +202,3 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         analysis.verdicts += grows_longer(shared, entry, analysis, unclear[:MOST_LONGER])
     analysis.verdicts = without_lesser(analysis.verdicts)
     return way
-
-
-def reaching(grown: Observation, stored: list[set[Any]]) -> int:
-    """The number of paths that store what grows: where a condition leaves the store out, nothing is said of it."""
-    carriers = grown.carriers
-    return sum(carriers[0].site in sites for sites in stored) if carriers else len(stored)
-
-
-def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Runtime) -> list[Verdict]:
-    """What grows where a condition on the data of each iteration (``if mask.any():``) takes its other side each time.
-
-    One flip is one iteration of another kind, in which nothing grows yet. Where the other side is without the
-    backward of the ``plain`` run, what waits for that backward is no growth.
-    """
-    known = {v.observation.site.key for v in analysis.verdicts}
-    found: dict[Any, Verdict] = {}
-    for site, side in other_sides(plain.trace):
-        rt = Runtime(shared, {}, path_steps(shared))
-        rt.each_time[site] = side
-        run_path(rt, entry, Analysis())
-        analysis.steps += rt.steps
-        if len(rt.passes) < len(plain.passes):
-            continue
-        for each in rt.seen:
-            if each.what == "grows" and not each.guess and each.site.key not in known:
-                found.setdefault(each.site.key, Verdict(each, False))
-    return list(found.values())
-
-
-def grows_longer(
-    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[dict[Any, bool]]
-) -> list[Verdict]:
-    """What grows where the loops run twice as often as the program's few steps: what is kept now and then."""
-    known = {v.observation.site.key for v in analysis.verdicts}
-    found: dict[Any, Verdict] = {}
-    for assign in unclear:
-        rt, whole = run_decided(shared, entry, Analysis(), assign, times=LONGER)
-        analysis.steps += rt.steps
-        if not whole or rt.failed or rt.fatal:
-            continue
-        for each in rt.seen:
-            if each.what == "grows" and not each.guess and each.site.key not in known:
-                found.setdefault(each.site.key, Verdict(each, False))
-    return list(found.values())
-
-
-def replayed(shared: Shared, entry: Entry, analysis: Analysis, claims: dict[tuple, Seen]) -> set[tuple]:
-    """Which claims hold as well where the loops of unknown length run once more: what hangs on how long a
-    sequence happens to be is not certain."""
-    rt, _ = run_decided(shared, entry, analysis, {}, longer=1)
-    analysis.steps += rt.steps
-    again: dict[tuple, Seen] = {}
-    collect(rt, again)
-    return {key for key, claim in claims.items() if key in again and again[key].marks == claim.marks}
-
-
-def flipped(assign: dict[Any, bool], trace: list[Decision]) -> list[Path]:
-    """The paths that take the other side of one decision of a path."""
-    return [Path(assign, trace, k) for k, decision in enumerate(trace) if decision.flip]
-
-
-def without_lesser(verdicts: list[Verdict]) -> list[Verdict]:
-    """One finding a cause: an exception before the silent passes that lead up to it, these before the same growth."""
-
-    def place(verdict: Verdict) -> tuple:
-        return (verdict.observation.what, verdict.observation.site.key)
-
-    raising = {
-        place(v) for v in verdicts if v.observation.raised is not None and v.observation.outcome != "silent"
-    }
-    kept = [v for v in verdicts if v.observation.outcome != "silent" or place(v) not in raising]
-
-    def stores(verdict: Verdict) -> set[tuple]:
-        carriers = verdict.observation.carriers
-        return {verdict.observation.site.key, *(carrier.site.key for carrier in carriers)}
-
-    silent = set().union(*(stores(v) for v in kept if v.observation.outcome == "silent"))
-    return [v for v in kept if v.observation.what != "grows" or not stores(v) & silent]
-
-
-def run_decided(
-    shared: Shared,
-    entry: Entry,
-    analysis: Analysis,
-    assign: dict[Any, bool],
-    longer: int = 0,
-    limit: int | None = None,
-    waived: frozenset[int] = frozenset(),
-    times: int = 1,
-) -> tuple[Runtime, bool]:
-    """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
-    most = limit if limit is not None else path_steps(shared)
-    while True:
-        rt = Runtime(shared, assign, most)
-        rt.longer, rt.waived, rt.times = longer, waived, times
-        whole = run_path(rt, entry, analysis)
-        if not rt.stale:
-            return rt, whole
-        analysis.steps += rt.steps
-
-
-def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
-    """Run one path; False where its budget ended first, or it is ``stale`` and to be run anew."""
-    whole = True
-    try:
-        run_entry(rt, entry)
-    except Stale:
-        rt.stale = True
-        return False
-    except Raised as error:
-        observation = getattr(error, "observation", None)
-        if observation is None and error.value is not None:
-            observation = (getattr(error.value, "attrs", None) or {}).get("__observation__")
-        if observation is not None:
-            rt.seen.append(observation)
-            rt.fatal = True
-        else:
-            if error.kind != "AssertionError":  # what a fix changes may be just what is asserted
-                analysis.fails.add(error.kind)
-            rt.failed, rt.place = error.kind, error.place
-    except Ended:
-        pass
-    except Budget as spent:
-        whole = False
-        note = (rt.shared.main.path, spent.line, spent.reason)
-        if note not in analysis.partial:
-            analysis.partial.append(note)
-    for note in rt.partial:
-        if note not in analysis.partial and note[2] != "import":
-            analysis.partial.append(note)
-    finish.finish(rt)
-    return whole
-
-
-def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
-    once: set[tuple] = set()
-    for observation in rt.seen:
-        key = (observation.what, observation.outcome, observation.site.key)
-        if key in once:
-            continue
-        once.add(key)
-        entry = seen.get(key)
-        if entry is None:
-            entry = seen[key] = Seen(observation)
-        else:
-            _also_reached(entry.first, observation)
-        entry.times += 1
-        entry.guess = max(entry.guess, observation.guess)
-        entry.marks.add(
-            (
-                observation.iteration,
-                observation.loop.line if observation.loop is not None else None,
-                observation.raised.line if observation.raised is not None else None,
-            )
-        )
-
-
-def _also_reached(first: Observation, again: Observation) -> None:
-    """Tell where another path reaches what the first one found: one cause that raises in two places."""
-    told = {step.site.key for step in first.steps if step.role == "reached"}
-    first.steps += [step for step in again.steps if step.role == "reached" and step.site.key not in told]

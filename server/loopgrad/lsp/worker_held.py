@@ -14,10 +14,12 @@ from typing import Any
 
 from loopgrad.analysis.cuts import Cut
 from loopgrad.analysis.entries import Entry
-from loopgrad.analysis.explore import Analysis, analyse, run_decided
+from loopgrad.analysis.explore import analyse
+from loopgrad.analysis.paths import run_decided
 from loopgrad.analysis.shared import FileRecord, Shared
 from loopgrad.analysis.tape import NEVER, Node, Pass, Tensor, reachable
 from loopgrad.analysis.values import Obj, Sym, tensors_in
+from loopgrad.analysis.verdicts import Analysis
 from loopgrad.analysis.where import LoopRun, Parting, Site, Where, lift, loops_of
 from loopgrad.lsp.wire import Held, Spot
 from loopgrad.model import Message

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding, Message
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding, Message
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from loopgrad.analysis.explore import Verdict
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.model import Finding, Message
 
 from .candidates import growth

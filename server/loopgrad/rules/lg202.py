@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from loopgrad.analysis.explore import Verdict
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.model import Finding, Message
 
 from .candidates import retain

@@ -5,7 +5,7 @@ No edit is asked for: cells can be joined in more than one way.
 
 from __future__ import annotations
 
-from loopgrad.analysis.explore import Verdict
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.model import Finding, Message
 
 from .context import Context

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.analysis.where import Site
 from loopgrad.model import Finding
 

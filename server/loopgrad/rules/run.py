@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopgrad.analysis.explore import Analysis, Verdict, analyse
+from loopgrad.analysis.explore import analyse
 from loopgrad.analysis.shared import FileRecord, record_of
+from loopgrad.analysis.verdicts import Analysis, Verdict
 from loopgrad.model import FileResult, Finding, Message, Partial
 from loopgrad.source import Provider, SourceFile
 from loopgrad.source.cell_order import run_order

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from loopgrad.analysis.explore import Verdict
 from loopgrad.analysis.observation import Observation, Step
+from loopgrad.analysis.verdicts import Verdict
 from loopgrad.analysis.where import Site
 from loopgrad.messages.rules_en import MESSAGES
 from loopgrad.model import Finding, FixRequest, Later, Message, Range, TraceStep, WitnessStep

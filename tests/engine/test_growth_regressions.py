@@ -1,0 +1,242 @@
+"""Programs that keep graphs, or seem to, on which the analysis and PyTorch once disagreed.
+
+Each runs under PyTorch first: the outcome below is torch's, and the analysis has to say the same. They came from
+generated programs (``tests/oracle``) and public code, cut down to what mattered.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.engine.told import says_what_torch_does
+
+PROGRAMS: dict[str, tuple[str, str]] = {
+    "the last state of a sequence goes into no loss, each state before it is behind the outputs": (
+        "clean",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def unroll(xs, v):
+            outs = []
+            for t in range(xs.shape[0]):
+                h = v + w * xs[t]
+                y = torch.tanh(h)
+                v = h - y
+                outs.append(y)
+            return torch.stack(outs), v
+        for i in range(N):
+            ys, _ = unroll(torch.randn(5, 3), torch.zeros(3))
+            ys.sum().backward()
+        """,
+    ),
+    "a view taken under no_grad keeps what it is a view of": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        for i in range(N):
+            y = torch.tanh(w)
+            with torch.no_grad():
+                kept.append(y[0])
+        """,
+    ),
+    "numbers that a dataset gives are collated into tensors": (
+        "grows",
+        """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+        N = 6
+        class Pairs(Dataset):
+            def __len__(self):
+                return N
+            def __getitem__(self, i):
+                return torch.randn(3), int(torch.randint(3, ()))
+        net = torch.nn.Linear(3, 3)
+        def forward(x, y=None):
+            out = net(x)
+            loss = None
+            if y is not None:
+                loss = torch.nn.functional.cross_entropy(out, y)
+            return loss
+        total = 0
+        for x, y in DataLoader(Pairs()):
+            loss = forward(x, y)
+            loss.backward()
+            total += loss
+        """,
+    ),
+    "a list of a call that is over carries nothing, what was stored of it since does": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        def unroll(h):
+            outs = []
+            for t in range(3):
+                h = torch.tanh(h * w)
+                outs.append(h)
+            return torch.stack(outs).sum(), h
+        kept = [torch.ones(3)]
+        for i in range(4):
+            loss, kept[0] = unroll(kept[0])
+            loss.backward()
+        """,
+    ),
+    "a generator keeps what is sent to a yield inside of a call": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def collector():
+            kept = []
+            while True:
+                kept.append((yield len(kept)))
+        tape = collector()
+        next(tape)
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            tape.send(loss)
+        """,
+    ),
+    "a value that follows its parameter for three iterations only does not grow": (
+        "clean",
+        """
+        import torch
+        N = 6
+        u = torch.nn.Parameter(torch.randn(3))
+        for i in range(N):
+            if 0 < i < 3:
+                u = u - 0.01
+            v = torch.softmax(u, 0)
+        """,
+    ),
+    "a backward in every third iteration of twelve": (
+        "second-backward",
+        """
+        import torch
+        N = 12
+        cell = torch.nn.GRUCell(3, 4)
+        h = torch.zeros(2, 4)
+        for i in range(N):
+            h = cell(torch.randn(2, 3), h)
+            if i % 3 == 2:
+                h.pow(2).mean().backward()
+        """,
+    ),
+    "a window of the last three, kept by hand": (
+        "clean",
+        """
+        import torch
+        N = 12
+        net = torch.nn.Linear(3, 1)
+        window = []
+        for i in range(N):
+            window.append(net(torch.randn(2, 3)).mean())
+            if len(window) > 3:
+                window.pop(0)
+        """,
+    ),
+    "a window of the last three, cut by a slice": (
+        "clean",
+        """
+        import torch
+        N = 12
+        net = torch.nn.Linear(3, 1)
+        window = []
+        for i in range(N):
+            window.append(net(torch.randn(2, 3)).mean())
+            window = window[-3:]
+        """,
+    ),
+    "a list that is filled in every second iteration": (
+        "grows",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i % 2 == 0:
+                losses.append(loss)
+        """,
+    ),
+    "a list that is filled from the third iteration on": (
+        "grows",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i >= 2:
+                losses.append(loss)
+        """,
+    ),
+    "a list that is filled in the first three iterations only": (
+        "clean",
+        """
+        import torch
+        N = 24
+        net = torch.nn.Linear(3, 1)
+        losses = []
+        for i in range(N):
+            loss = net(torch.randn(2, 3)).mean()
+            loss.backward()
+            if i < 3:
+                losses.append(loss)
+        """,
+    ),
+    "the last round of an endless loop with a counter": (
+        "no-grad-fn",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        i = -1
+        while True:
+            i += 1
+            if i == N:
+                break
+            loss = w.sum()
+            if i == N - 1:
+                loss = loss.detach()
+            loss.backward()
+        """,
+    ),
+    "a sum that waits for its backward behind a continue": (
+        "clean",
+        """
+        import sys
+        import torch
+        N = 12
+        every = len(sys.argv) + 1
+        net = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        total = 0
+        for i in range(N):
+            total = total + net(torch.randn(2, 3)).square().mean()
+            if (i + 1) % every != 0:
+                continue
+            optimizer.zero_grad()
+            total.backward()
+            optimizer.step()
+            total = 0
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_analysis_says_what_torch_does(name: str) -> None:
+    says_what_torch_does(*PROGRAMS[name])

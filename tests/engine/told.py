@@ -1,0 +1,28 @@
+"""What a program is judged by: PyTorch runs it, and the analysis has to say the same."""
+
+from __future__ import annotations
+
+import textwrap
+
+from loopgrad.rules import check
+from loopgrad.source import FileProvider, SourceFile
+from tests.torch_runner.run_block import observe
+
+
+def says_what_torch_does(outcome: str, text: str) -> None:
+    """Asserts that a program has an outcome in PyTorch, and that the findings are certain of just that."""
+    source = textwrap.dedent(text).lstrip()
+    assert outcome != "clean" or "\nN = " in source, "without a number of steps growth would not show"
+    report = observe(source, steps="N" if "\nN = " in source else None)
+    assert report.outcome == outcome, "this is no longer what torch does"
+    found = [
+        f
+        for f in check(SourceFile("program.py", source), FileProvider([])).findings
+        if f.severity != "information"
+    ]
+    assert {finding.outcome for finding in found} == ({outcome} - {"clean", "error"})
+    raising = [finding for finding in found if finding.raised_at is not None]
+    assert all(finding.certainty == "certain" for finding in found)
+    assert all(
+        finding.raised_at is not None and finding.raised_at[1].line == report.line for finding in raising
+    )
