@@ -114,9 +114,10 @@ def _in_processes(
                 pool.shutdown()  # no thread of its own may be left when the next process forks
                 yield _alone(item, checker)
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
         for process in multiprocessing.active_children():
             process.terminate()
+        # Waited for: a pool that ends while the interpreter does complains of its own closed pipe.
+        pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import signal
@@ -126,7 +127,9 @@ def test_ctrl_c_ends_quietly(tmp_path: Path, jobs: str) -> None:
     # A pipe that nobody writes to keeps the check waiting.
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "a.py").write_text("x = 1\n")
-    process = start(tmp_path, "check", "pipe.py", "a.py", "-j", jobs, start_new_session=True)
+    # Started by a shell in the background, the tests ignore the signal, and what they start inherits that.
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = start(tmp_path, "check", "pipe.py", "a.py", "-j", jobs, start_new_session=True, preexec_fn=heed)
     time.sleep(2)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
