@@ -221,6 +221,20 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             solver.step(closure)
         """,
     ),
+    "a solver that starts at its goal asks once": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            base = u @ w
+            solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
+            def closure():
+                solver.zero_grad()
+                loss = F.mse_loss(w + 0.0 * base, w)
+                loss.backward()
+                return loss
+            solver.step(closure)
+        """,
+    ),
     "a dead unit has no gradient for a solver to go on with": (
         ["clean"] * EVERY,
         """

@@ -12,7 +12,7 @@ from .observation import Carrier, Observation, Step, in_a_later_call, innermost,
 from .semantics.exceptions import EXCEPTIONS
 from .signals import Raised
 from .stories import second_backward, version_error
-from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, reachable
+from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, ZeroNode, reachable
 from .values import Obj
 from .where import Parting, Site, lift
 
@@ -57,17 +57,37 @@ VANISHING = frozenset(
     "relu relu6 clamp clamp_min clamp_max clip hardtanh threshold where maximum minimum".split()
 )
 MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
+#: Operations on the difference of their two inputs.
+DIFFERENCES = frozenset("sub subtract mse_loss l1_loss smooth_l1_loss huber_loss dist".split())
 
 
 def _may_vanish(roots: list[Node]) -> int:
     """How doubtful it is that a solver asks again: it does not where the first gradient is zero.
 
-    One dead unit is enough for that where it is the only one that is taken; then nothing is claimed.
+    One dead unit is enough for that where it is the only one that is taken, or a difference of equals;
+    then nothing is claimed.
     """
-    ops = {node.op.strip("_").lower() for node in reachable(roots)}
+    nodes = list(reachable(roots))
+    ops = {node.op.strip("_").lower() for node in nodes}
+    if ops & DIFFERENCES and any(_of_equals(node) for node in nodes):
+        return 2
     if not ops & VANISHING:
         return 0
     return 2 if "getitem" in ops and not ops & MIXING else 1
+
+
+def _of_equals(node: Node) -> bool:
+    """Whether it is a difference of two graphs of one value: a solver that starts there is at its goal."""
+    if node.op.strip("_").lower() not in DIFFERENCES or len(node.inputs) != 2:
+        return False
+    one, other = map(_without_zeros, node.inputs)
+    return one is other
+
+
+def _without_zeros(node: Node) -> Node:
+    while node.op in ("add", "sub") and len(node.inputs) == 2 and type(node.inputs[1]) is ZeroNode:
+        node = node.inputs[0]
+    return node
 
 
 def backward(rt: Any, run: Pass, roots: list[Node]) -> None:

@@ -104,6 +104,12 @@ class Node:
         self.stores: list[Store] | None = None
 
 
+class ZeroNode(Node):
+    """A product with the number 0: all zeros, so that a sum with it has the value of its other term."""
+
+    __slots__ = ()
+
+
 class _Seldom:
     """What few tensors have, as it is for all others: a tensor that is made anew sets what it has alone."""
 
