@@ -234,6 +234,84 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             total = 0
         """,
     ),
+    "an endless loop in two that turn twice": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        record = torch.zeros(3)
+        for trial in range(2):
+            for epoch in range(2):
+                i = -1
+                while True:
+                    i += 1
+                    if i == N:
+                        break
+                    loss = (w * w).sum()
+                    loss.backward()
+                    record[i % 3] += loss
+        """,
+    ),
+    "a generator's batches in two loops that turn twice": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        losses = []
+        def batches(count):
+            for _ in range(count):
+                yield torch.randn(3)
+        for trial in range(2):
+            for epoch in range(2):
+                for x in batches(N):
+                    loss = (x * w).sum()
+                    losses.append(loss)
+                    loss.backward()
+        """,
+    ),
+    "what is added to a gradient with a graph has none, the sum has": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            loss = w.square().sum() if i == 2 else w.sum()
+            loss.backward(create_graph=True)
+        """,
+    ),
+    "a gradient without a graph that is added to does not grow": (
+        "clean",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            w.sum().backward(create_graph=True)
+        """,
+    ),
+    "a backward that raises, and is caught, consumes nothing": (
+        "grows",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        position = torch.randn(4, 3)
+        i = 0
+        for epoch in range(3):
+            while True:
+                position = position + net(position)
+                try:
+                    position.square().mean().backward()
+                except RuntimeError:
+                    pass
+                i += 1
+                if i >= N:
+                    break
+        """,
+    ),
 }
 
 

@@ -221,7 +221,6 @@ class Pass:
         "index",
         "leaves",
         "needed",
-        "nodes",
         "opaque",
         "retain",
         "retain_arg",
@@ -242,7 +241,6 @@ class Pass:
         self.leaves: list[Tensor] = []
         #: Freed nodes that saved nothing and were walked again: (node, the pass that freed it).
         self.revisited: list[tuple[Node, Pass]] = []
-        self.nodes = 0
         #: How many nodes and edges it looked at, which is what it costs.
         self.walked = 0
         #: Whether it walked what came from out of reach, which may lead to anything that was given away.
@@ -315,6 +313,7 @@ def run_backward(
         captures = {id(e) for t, e in edges if e is not None and not t.is_leaf}
         limited = _wanted(children_first(roots), targets, captures)
     executed: set[int] = set()
+    done: list[Node] = []
     ready: list[tuple[int, int, Node]] = []
     queued: set[int] = set()
     for root in roots:
@@ -331,12 +330,15 @@ def run_backward(
         elif limited is None or id(node) in limited:
             _execute(node, run)
             executed.add(id(node))
-            run.nodes += 1
+            done.append(node)
         for child in node.inputs:
             counts[id(child)] -= 1
             if counts[id(child)] == 0 and id(child) not in queued:
                 queued.add(id(child))
                 heapq.heappush(ready, (-child.seq, id(child), child))
+    # A walk that fails half way, and is caught, has freed what it came to, but has consumed nothing.
+    for node in done:
+        node.consumed = run
     return executed
 
 
@@ -369,7 +371,6 @@ def _execute(node: Node, run: Pass) -> None:
         for storage, version, _, name in node.saved:
             if storage.version != version:
                 raise TapeError("inplace-version", node, run, (storage, name))
-    node.consumed = run
     if node.op == "unknown":
         run.opaque = True
     kept = node.retained

@@ -13,6 +13,8 @@ from typing import Any
 #: The functions of sites that stand for a caller in no file: a framework's loop, and an entry point's.
 FRAMEWORK, ENTRY = "<framework>", "<entry>"
 _NOWHERE = frozenset({FRAMEWORK, ENTRY})
+#: How often a loop of unknown length turns, for whoever asks what it costs.
+TURNS = 4
 
 
 class Site:
@@ -93,6 +95,7 @@ class LoopRun:
         "site",
         "steps",
         "structural",
+        "turns",
     )
 
     def __init__(self, site: Site, kind: str = "for", implicit: bool = False) -> None:
@@ -110,6 +113,8 @@ class LoopRun:
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False
         self.parent: LoopRun | None = None
+        #: How often it turns at least, as far as it is planned.
+        self.turns = TURNS
         #: The iterations that ran, in order; a jump leaves some out.
         self.executed: list[int] = []
         #: What each place held at the first look for growth: the iterations whose graphs were alive.

@@ -48,6 +48,7 @@ def repeat(rt: Any, site: Site, source: Any, body: Callable[[int, Any], Any]) ->
     loop = LoopRun(site, "framework", implicit=True)
     parent = rt.where
     plan = Plan(rt, source.length, source.random, source.items, source.finite)
+    loop.turns = plan.base
     loop.parent = rt.loops[-1] if rt.loops else None
     rt.loops.append(loop)
     i: int | None = 0

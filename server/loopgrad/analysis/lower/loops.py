@@ -104,6 +104,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
         loop = LoopRun(site, "for")
         parent = rt.where
         plan = Plan(rt, source.length, source.random, source.items, source.finite)
+        loop.turns = plan.base
         loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i: int | None = 0
@@ -171,6 +172,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
         loop = LoopRun(site, "while")
         parent = rt.where
         plan = Plan(rt, None, False)
+        loop.turns = plan.base
         loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i = 0

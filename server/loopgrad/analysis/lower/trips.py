@@ -8,9 +8,12 @@ it runs on, or jumps, to the iterations at which something that was seen in the 
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any
 
-#: Iterations of a loop of unknown length, by how many tape-recording loops are around it.
+from ..where import TURNS, LoopRun
+
+#: Iterations of a loop of unknown length, by how many loops are around it (see :func:`depth_in`).
 UNKNOWN_TRIPS = (4, 4, 3, 2)
 #: A loop of known length runs in full up to this many iterations, by depth.
 FULL_TRIPS = (8, 8, 8, 6, 4)
@@ -53,6 +56,15 @@ def is_count(node: ast.Assign) -> bool:
     )
 
 
+def depth_in(loops: list[LoopRun]) -> int:
+    """How many loops are around, where those that turn a few times (two times two) count as one of unknown length."""
+    turns = math.prod(loop.turns for loop in loops)
+    depth = 0
+    while depth < len(loops) and TURNS**depth < turns:
+        depth += 1
+    return depth
+
+
 class Plan:
     """Which iterations of a loop to execute."""
 
@@ -68,7 +80,7 @@ class Plan:
     ) -> None:
         self.finite = finite
         self.rt = rt
-        self.depth = depth = len(rt.loops)
+        self.depth = depth = depth_in(rt.loops)
         pick = UNKNOWN_TRIPS[min(depth, len(UNKNOWN_TRIPS) - 1)]
         full = FULL_TRIPS[min(depth, len(FULL_TRIPS) - 1)] * rt.times
         self.full = max(full, 40 if items and depth < 3 else full)

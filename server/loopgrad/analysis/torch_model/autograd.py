@@ -6,11 +6,11 @@ from typing import Any
 
 from ..semantics.calls import arg
 from ..signals import Raised
-from ..tape import ALWAYS, DEPENDS, Node, Pass, TapeError, Tensor, reachable, run_backward
+from ..tape import ALWAYS, DEPENDS, NEVER, Node, Pass, TapeError, Tensor, reachable, run_backward
 from ..values import MISSING, Bound, Class, LDict, LList, Native, Obj, Sym, node_of, tensors_in
 from ..where import Site
 from . import tensors
-from .double import Gradients
+from .double import SUM, Gradients
 
 
 def flag(rt: Any, value: Any, site: Site) -> bool:
@@ -143,6 +143,9 @@ def backward(
             if grad is not None and double is not None:
                 inputs_ = (double,) if grad.node is None else (grad.node, double)
                 grad.node = rt.record("grad", inputs_, ALWAYS, site)
+            elif grad is not None and grad.node is not None:
+                # What is added has no graph, the sum has: it is a new tensor under create_graph.
+                grad.node = rt.record(SUM, (grad.node,), NEVER, site)
     run.revisited = []
     return run
 
