@@ -6,29 +6,12 @@ agree with all of these runs (``tests/oracle`` says how). Named after what they 
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from tests.oracle.judge import judge
+from tests.engine.told import EVERY, every_run_is_told
 
-HEAD = """
-import argparse
-import torch
-from torch import nn
-import torch.nn.functional as F
-parser = argparse.ArgumentParser()
-parser.add_argument("--a", action="store_true")
-parser.add_argument("--b", action="store_true")
-args = parser.parse_args()
-N = 6
-w = torch.randn(3, requires_grad=True)
-u = nn.Parameter(torch.randn(3))
-m = nn.Parameter(torch.randn(3, 3))
-"""
-EVERY = 4
 PROGRAMS: dict[str, tuple[list[str], str]] = {
     "the gradient of one factor hangs on the other alone": (
         ["clean"] * EVERY,
@@ -54,6 +37,61 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             v = w + 1.0
             v.zero_()
             v.norm().backward(create_graph=True)
+        """,
+    ),
+    "a constant gradient is added to the graph of those before it": (
+        ["grows"] * EVERY,
+        """
+        w.exp().sum().backward(create_graph=True)
+        for i in range(N):
+            w.sum().backward(create_graph=True)
+        """,
+    ),
+    "a constant gradient is put in the place of none": (
+        ["clean"] * EVERY,
+        """
+        w.exp().sum().backward(create_graph=True)
+        for i in range(N):
+            w.grad = None
+            w.sum().backward(create_graph=True)
+        """,
+    ),
+    "a tensor whose gradient is asked for is walked through to what made it": (
+        ["second-backward"] * EVERY,
+        """
+        v = w * 0.9
+        for i in range(N):
+            torch.dot(v, u).backward(inputs=[v])
+        """,
+    ),
+    "autograd.grad stops at what made the tensor": (
+        ["clean"] * EVERY,
+        """
+        v = w * 0.9
+        for i in range(N):
+            torch.autograd.grad(torch.dot(v, u), [v])
+        """,
+    ),
+    "a leaf whose gradient is asked for has to require it": (
+        ["clean"] * EVERY,
+        """
+        optimizer = torch.optim.SGD([w, u])
+        v = (w * 0.9).detach().requires_grad_(True)
+        for i in range(N):
+            torch.dot(v, u).backward(inputs=[v])
+            optimizer.step()
+        """,
+    ),
+    "no fix takes away the gradient that a backward asks for": (
+        ["inplace-version"] * EVERY,
+        """
+        for i in range(N):
+            y = w * u
+            first, second = y.sum(), (y * u).sum()
+            first.backward(retain_graph=True)
+            with torch.no_grad():
+                w -= 0.01 * w.grad
+            second.backward(inputs=[w])
         """,
     ),
     "the gradient of a gradient may be a constant": (
@@ -336,7 +374,4 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_run_is_told(name: str) -> None:
-    outcomes, text = PROGRAMS[name]
-    verdict = judge(HEAD + textwrap.dedent(text))
-    assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
-    assert verdict["disagreements"] == []
+    every_run_is_told(*PROGRAMS[name])

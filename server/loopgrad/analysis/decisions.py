@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .signals import Stale
-from .tape import Tensor
+from .tape import Storage, Tensor
 from .undo import Undoable
 from .values import CONST, LDict, LList, LSet, Obj, Sym
 from .where import Site
@@ -44,6 +44,8 @@ class Deciding(Undoable):
     #: does not notice stays as one side left it; a question about it cannot be answered for both. Of what is inert
     #: it can: the third is the condition and what either side left.
     mixed: dict[int, tuple[Any, int, tuple[Any, Any, Any] | None]]
+    #: The memories of two tensors of which one stands for both since a merge, each with the other and the mark.
+    merged: dict[int, tuple[Storage, Storage, int]]
 
     if TYPE_CHECKING:  # of the whole run, see runtime.py
 
@@ -92,6 +94,13 @@ class Deciding(Undoable):
         found = self.mixed.get(id(value))
         if found is not None and found[2] is None:
             self.shared.significant[found[1]] = True
+            raise Stale
+
+    def changes(self, storage: Storage) -> None:
+        """A memory is written to: which of two it is matters where a backward needs what is in one of them."""
+        found = self.merged.get(id(storage))
+        if found is not None and (found[0].saved or found[1].saved):
+            self.shared.significant[found[2]] = True
             raise Stale
 
     def either(self, value: Any) -> tuple[Any, Any, Any] | None:

@@ -16,7 +16,7 @@ from .decisions import Deciding, Decision
 from .nesting import parts_of, shape_of
 from .observation import witness_of
 from .signals import Abort, Raised
-from .tape import DEPENDS, Node, Pass, Store, Tensor
+from .tape import DEPENDS, Node, Pass, Storage, Store, Tensor
 from .undo import Log
 from .values import GRAPHLESS, MISSING, Class, LDict, LList, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
@@ -53,6 +53,7 @@ class Runtime(Deciding):
         self.trace: list[Decision] = []
         self.facts: dict[Any, tuple[str, Any]] = {}
         self.mixed: dict[int, tuple[Any, int, tuple[Any, Any, Any] | None]] = {}
+        self.merged: dict[int, tuple[Storage, Storage, int]] = {}
         #: Whether it ended because a merge had left open what was asked later.
         self.stale = False
         self.grad = True

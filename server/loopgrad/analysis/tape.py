@@ -296,7 +296,7 @@ def run_backward(
     """Execute a backward over ``roots``. Returns the ids of the executed nodes; raises TapeError.
 
     ``inputs`` restricts it as torch's ``inputs=`` does: a node that leads to none of them is neither
-    executed nor freed.
+    executed nor freed. What made one of them is, where gradients are accumulated.
     """
     counts: dict[int, int] = {}
     nodes: list[Node] = []
@@ -312,6 +312,8 @@ def run_backward(
         targets = {id(e) for t, e in edges if e is not None and t.is_leaf}
         captures = {id(e) for t, e in edges if e is not None and not t.is_leaf}
         limited = _wanted(children_first(roots), targets, captures)
+        if accumulate:
+            limited |= captures  # the gradient is kept by what made the tensor, which is executed for that
     executed: set[int] = set()
     done: list[Node] = []
     ready: list[tuple[int, int, Node]] = []

@@ -276,7 +276,18 @@ def _join(
         yes, no = (mine, other) if usual else (other, mine)
         key = ("phi", cond.key, name, stamp(yes), stamp(no))
         rt.put(obj, name, rt.compound(key, "any", "phi", (cond, yes, no), site))
-    elif not _alike(mine, other):
+    else:
+        _join_values(rt, cond, usual, obj, name, mine, other, mark)
+
+
+def _join_values(
+    rt: Any, cond: Sym, usual: bool, obj: Any, name: Any, mine: Any, other: Any, mark: int
+) -> None:
+    """Join two values of which one at least is more than a constant or an unknown: one of them stands for both."""
+    if type(mine) is Tensor and type(other) is Tensor and mine.storage is not other.storage:
+        for one, two in ((mine.storage, other.storage), (other.storage, mine.storage)):
+            rt.merged[id(one)] = (one, two, mark)
+    if not _alike(mine, other):
         # `mask = None` or a tensor: what follows goes on with the tensor, and may not ask whether it is one.
         kept = other if type(mine) in CONST or mine == () else mine
         if kept is other:

@@ -111,6 +111,11 @@ def backward(
                 return None
             continue
         roots.append(node)
+    if not collect:
+        for t in inputs or ():
+            t.used_grad = True
+            if not t.requires_grad and t.guess == 0:
+                rt.shared.observe.grad_input(rt, t, site)
     run = Pass(site, rt.where, len(rt.passes), retain, create)
     run.retain_arg = asked
     rt.passes.append(run)
@@ -140,10 +145,12 @@ def backward(
         made = Gradients(rt, roots, executed, site)
         for leaf in run.leaves:
             grad, double = leaf.grad, made.of.get(id(leaf.acc))
-            if grad is not None and double is not None:
+            if grad is None:
+                continue
+            if double is not None:
                 inputs_ = (double,) if grad.node is None else (grad.node, double)
                 grad.node = rt.record("grad", inputs_, ALWAYS, site)
-            elif grad is not None and grad.node is not None:
+            elif grad.node is not None:
                 # What is added has no graph, the sum has: it is a new tensor under create_graph.
                 grad.node = rt.record(SUM, (grad.node,), NEVER, site)
     run.revisited = []

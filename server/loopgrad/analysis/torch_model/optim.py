@@ -14,7 +14,7 @@ from .tensors import bump
 
 OPTIMIZER = Class("Optimizer")
 OPTIMIZER.flags = frozenset({"optimizer"})
-#: How often a closure is called within one step of LBFGS, at least.
+#: How often a closure is called within one step of LBFGS, at least, where its iterations are not fewer.
 LBFGS_CALLS = 3
 
 
@@ -60,6 +60,9 @@ def _init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
             for key, value in defaults.items():
                 group.setdefault(key, value)
         group.setdefault("lr", rt.fresh(site, "number"))
+        if obj.cls.name == "LBFGS":
+            group.setdefault("max_iter", arg(args, kwargs, 3, "max_iter", 20))
+            group.setdefault("line_search_fn", arg(args, kwargs, 8, "line_search_fn", None))
         # A torch optimizer's groups have keys of its own; a user's have those of its defaults.
         group.open = group.open or obj.cls.node is None or type(defaults) is not LDict or defaults.open
     obj.data = groups
@@ -113,7 +116,7 @@ def _closure(rt: Any, obj: Obj, closure: Any, site: Site) -> Any:
         rt.loops.append(loop)
         result = None
         try:
-            for k in range(LBFGS_CALLS):
+            for k in range(_calls(obj)):
                 rt.where = Where(parent, None, loop, k + 1)
                 value = rt.shared.calls.call(rt, closure, [], {}, site)
                 result = value if k == 0 else result
@@ -125,11 +128,28 @@ def _closure(rt: Any, obj: Obj, closure: Any, site: Site) -> Any:
         rt.where, rt.grad = parent, grad
 
 
+def _calls(obj: Obj) -> int:
+    """How often LBFGS calls its closure in one step: once an iteration, and once more in a line search."""
+    groups = obj.attrs.get("param_groups")
+    group = groups[0] if isinstance(groups, LList) and groups and isinstance(groups[0], LDict) else LDict()
+    most = group.get("max_iter")
+    if type(most) is not int:
+        return LBFGS_CALLS
+    return min(LBFGS_CALLS, max(most, 1) + (group.get("line_search_fn") is not None))
+
+
 def update(rt: Any, obj: Obj, site: Site) -> None:
-    """The in-place update of every parameter that has a gradient."""
-    for t in held(obj):
-        if t.grad is not None:
-            bump(rt, t, site, "step")
+    """The in-place update of every parameter that has a gradient.
+
+    LBFGS moves all along one vector, in which those without a gradient stand with zeros.
+    """
+    params = held(obj)
+    if obj.cls.name != "LBFGS":
+        params = [t for t in params if t.grad is not None]
+    elif all(t.grad is None for t in params):
+        return
+    for t in params:
+        bump(rt, t, site, "step")
 
 
 def _zero_grad(rt: Any, site: Site, args: list, kwargs: dict) -> None:

@@ -426,6 +426,8 @@ def _zeros(result: Any) -> Any:
 def bump(rt: Any, t: Tensor, site: Site | None, what: str) -> None:
     """Count an in-place modification."""
     storage = t.storage
+    if rt.merged:
+        rt.changes(storage)
     if storage.saved:
         rt.happen()  # a backward may notice
     if rt.log is not None:

@@ -1,0 +1,99 @@
+"""Generated programs on which the analysis and PyTorch disagreed: what is written to memory that a graph needs.
+
+Each is cut down to what mattered and run under PyTorch with every assignment of its conditions; the analysis has to
+agree with all of these runs (``tests/oracle`` says how). Named after what they taught.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.engine.told import EVERY, every_run_is_told
+
+PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "LBFGS moves what has no gradient too": (
+        ["inplace-version"] * EVERY,
+        """
+        x = torch.randn(3)
+        net = nn.Linear(3, 3)
+        solver = torch.optim.LBFGS([x, w])
+        loss = net(x).sum()
+        def closure():
+            solver.zero_grad()
+            out = (w * 2).sum()
+            out.backward()
+            return out
+        solver.step(closure)
+        loss.backward()
+        """,
+    ),
+    "LBFGS without a gradient moves nothing": (
+        ["clean"] * EVERY,
+        """
+        x = torch.randn(3)
+        net = nn.Linear(3, 3)
+        solver = torch.optim.LBFGS([x, w])
+        loss = net(x).sum()
+        def closure():
+            solver.zero_grad()
+            out = (u * 2).sum()
+            out.backward()
+            return out
+        solver.step(closure)
+        loss.backward()
+        """,
+    ),
+    "LBFGS of one iteration asks once": (
+        ["clean"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w], max_iter=1)
+        loss = (w * u).sum()
+        def closure():
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
+    "a line search asks again": (
+        ["second-backward"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w], max_iter=1, line_search_fn="strong_wolfe")
+        loss = (w * u).sum()
+        def closure():
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
+    "a copy under a condition is another memory": (
+        ["inplace-version", "inplace-version", "clean", "clean"],
+        """
+        queue = torch.zeros(3)
+        for i in range(N):
+            loss = (w * queue).sum()
+            if args.a:
+                queue = queue.clone()
+            queue[0] = 1.0
+            loss.backward()
+        """,
+    ),
+    "an alias under a condition is the same memory": (
+        ["clean", "clean", "inplace-version", "inplace-version"],
+        """
+        x = torch.ones(3)
+        other = torch.ones(3)
+        if args.a:
+            other = x
+        loss = (w * x).sum()
+        other.add_(1.0)
+        loss.backward()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_run_is_told(name: str) -> None:
+    every_run_is_told(*PROGRAMS[name])
