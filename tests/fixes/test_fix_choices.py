@@ -168,6 +168,125 @@ SCRIPTS: dict[str, tuple[str, list[str], list[str]]] = {
         ["    return x.sub(0.5).div(2.0)"],
         [],
     ),
+    "what a statement stores beside the carrier is cut in its own nesting": (
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w])
+        def record(history, kept, loss):
+            return torch.cat([history, loss.reshape(1)]), kept + [loss]
+        def train(history, kept):
+            for i in range(N):
+                loss = (w * w).sum()
+                loss.backward()
+                optimizer.step()
+                history, kept = record(history, kept, loss)
+        train(torch.zeros(0), [])
+        """,
+        ["        history = history.detach()\n        kept = [part.detach() for part in kept]"],
+        [],
+    ),
+    "what has no graph is not cut beside the carrier": (
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def record(mean, kept, loss):
+            return 0.9 * (mean or 0.0) + 0.1 * loss.item(), [*kept, loss]
+        mean, kept = None, []
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            mean, kept = record(mean, kept, loss)
+        """,
+        ["    kept = [part.detach() for part in kept]"],
+        [],
+    ),
+    "a namespace is not a tensor": (
+        """
+        import torch
+        from types import SimpleNamespace
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        def record(log, loss):
+            log.losses.append(loss)
+        log = SimpleNamespace(losses=[])
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            record(log, loss)
+        """,
+        ["    record(log, loss.detach())"],
+        [],
+    ),
+    "what is called is not a tensor": (
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        losses = []
+        def report(callback, value):
+            callback(value)
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            report(losses.append, loss)
+        """,
+        ["    report(losses.append, loss.detach())"],
+        [],
+    ),
+    "what a partial stores is cut where it is given": (
+        """
+        import torch
+        from functools import partial
+        from types import SimpleNamespace
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        state = SimpleNamespace(h=torch.zeros(3))
+        save = partial(setattr, state, "h")
+        for i in range(N):
+            h = torch.tanh(w + state.h)
+            h.sum().backward()
+            save(h)
+        """,
+        ["    save(h.detach())"],
+        [],
+    ),
+    "what a setattr stores is cut where it is given": (
+        """
+        import torch
+        N = 6
+        class State:
+            h = None
+        w = torch.randn(3, requires_grad=True)
+        state = State()
+        for i in range(N):
+            h = torch.tanh(w if state.h is None else w + state.h)
+            setattr(state, "h", h)
+            h.sum().backward()
+        """,
+        ['    setattr(state, "h", h.detach())'],
+        [],
+    ),
+}
+
+#: Programs that raise, in which no edit is right.
+UNMENDED = {
+    "what is used around a closure is not computed in it": """
+        import torch
+        N = 4
+        net = torch.nn.Linear(3, 3)
+        solver = torch.optim.LBFGS(net.parameters(), max_iter=3)
+        for i in range(N):
+            out = net(torch.randn(2, 3))
+            out.retain_grad()
+            def closure():
+                loss = out.square().mean()
+                loss.backward()
+                return loss
+            solver.step(closure)
+        """,
 }
 
 
@@ -186,3 +305,16 @@ def test_the_preferred_fix(name: str, tmp_path: Path) -> None:
     for lines in gone:
         assert f"\n{lines}\n" not in fixed, fixed
     assert verify.observe(script, "N")["outcome"] == "clean", fixed
+
+
+@pytest.mark.parametrize("name", UNMENDED)
+def test_no_fix_is_preferred(name: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    before = textwrap.dedent(UNMENDED[name]).lstrip()
+    script.write_text(before)
+    assert verify.observe(script, "N")["outcome"] not in ("clean", "error")
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        main(["check", str(script), "--fix", "--no-cache"])
+    assert script.read_text() == before
+    assert "second-backward" in said.getvalue() or "LG102" in said.getvalue()

@@ -22,6 +22,7 @@ from .reruns import grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .shared import FileRecord, Shared
 from .verdicts import Analysis, Seen, Verdict, collect, reaching, without_lesser
+from .where import Site
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of a file.
 MOST_PATHS = 64
@@ -124,7 +125,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     way = Way()
     queue: deque[Path] = deque([Path({}, [], -1)])
     seen: dict[tuple, Seen] = {}
-    stored: list[set[Any]] = []
+    stored: list[dict[Site, Any]] = []
     complete = 0
     cut = open_loops = False
     failing = True

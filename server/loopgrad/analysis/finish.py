@@ -25,6 +25,17 @@ def finish(rt: Any) -> None:
     evaluations(rt)
     cut_off(rt)
     made_leaves(rt)
+    for seen in rt.seen:
+        siblings(rt, seen)
+
+
+def siblings(rt: Any, seen: Observation) -> None:
+    """The targets in which the carriers' statements store other graphs, with the nesting of what they store."""
+    statements = {id(carrier.site.stmt) for carrier in seen.carriers}
+    if statements:
+        seen.facts["siblings"] = {
+            site.node: shape for site, shape in rt.stored_at.items() if id(site.stmt) in statements
+        }
 
 
 def made_leaves(rt: Any) -> None:

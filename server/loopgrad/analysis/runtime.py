@@ -78,8 +78,8 @@ class Runtime(Deciding):
         self.loops: list[LoopRun] = []
         self.seen: list[Any] = []  # observations
         self.growth: list[Any] = []
-        #: Where graphs were stored, in branches that are no trial.
-        self.stored_at: set[Site] = set()
+        #: Where graphs were stored, in branches that are no trial, with the nesting of what was stored there last.
+        self.stored_at: dict[Site, Any] = {}
         self.globals: dict[str, dict[str, Any]] = {}
         self.current: Site | None = None
         self.partial: list[tuple[str, int, str]] = []
@@ -265,7 +265,7 @@ class Runtime(Deciding):
 
     def _store(self, node: Node, site: Site, text: str, kind: str, shape: Any) -> None:
         if not self.trying:
-            self.stored_at.add(site)
+            self.stored_at[site] = shape
         stores = node.stores
         entry = Store(site, text, self.where, kind, shape)
         if stores is None:

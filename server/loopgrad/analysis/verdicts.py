@@ -6,6 +6,7 @@ from typing import Any
 
 from .observation import Observation
 from .runtime import Runtime
+from .where import Site
 
 
 class Seen:
@@ -77,7 +78,7 @@ def _also_reached(first: Observation, again: Observation) -> None:
     first.steps += [step for step in again.steps if step.role == "reached" and step.site.key not in told]
 
 
-def reaching(grown: Observation, stored: list[set[Any]]) -> int:
+def reaching(grown: Observation, stored: list[dict[Site, Any]]) -> int:
     """The number of paths that store what grows: where a condition leaves the store out, nothing is said of it."""
     carriers = grown.carriers
     return sum(carriers[0].site in sites for sites in stored) if carriers else len(stored)

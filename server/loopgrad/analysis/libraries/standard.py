@@ -12,6 +12,7 @@ from ..signals import Ended, Raised
 from ..tape import Tensor
 from ..values import (
     MISSING,
+    MORE,
     Bound,
     Class,
     Native,
@@ -166,10 +167,16 @@ for _name in (
 
 
 NAMESPACE = Class("SimpleNamespace")
+#: A namespace of which every attribute is known.
+WHOLE_NAMESPACE = Class("SimpleNamespace", (NAMESPACE,))
+WHOLE_NAMESPACE.flags = frozenset({"namespace"})
 
 
 def _namespace_init(rt: Any, site: Site, args: list, kwargs: dict) -> None:
-    args[0].attrs.update(kwargs)
+    obj = args[0]
+    obj.attrs.update((name, value) for name, value in kwargs.items() if name is not MORE)
+    if obj.cls is NAMESPACE and len(args) == 1 and MORE not in kwargs:
+        obj.cls = WHOLE_NAMESPACE
 
 
 NAMESPACE.ns["__init__"] = Native("__init__", _namespace_init)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 from typing import Any
 
+from ..lower.scope import text_of
 from ..signals import Ended, Raised
 from ..tape import Tensor
 from ..values import (
@@ -133,8 +135,25 @@ def _getattr(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 @native("setattr")
 def _setattr(rt: Any, site: Any, args: list, kwargs: dict) -> None:
     if type(args[1]) is str:
-        rt.stored(args[2], site, args[1], "attribute")
+        rt.stored(args[2], site, _attribute_text(site, args[1]), "attribute")
         rt.shared.objects.set(rt, args[0], args[1], args[2], site)
+    elif type(args[0]) is Obj:
+        rt.shared.objects.open_up(args[0])
+
+
+def _attribute_text(site: Any, name: str) -> str:
+    """How an attribute is written that a ``setattr`` sets, with its owner where the call is written out."""
+    call = site.node
+    if (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "setattr"
+        and call.args
+    ):
+        owner = call.args[0]
+        if isinstance(owner, (ast.Name, ast.Attribute)):
+            return f"{text_of(owner)}.{name}"
+    return name
 
 
 @native("delattr")
@@ -341,6 +360,7 @@ def _open(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 @native("vars")
 def _vars(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if args and type(args[0]) is Obj:
+        rt.shared.objects.open_up(args[0])
         return LDict(args[0].attrs)
     return LDict(open=True)
 

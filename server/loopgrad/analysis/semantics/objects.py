@@ -147,6 +147,12 @@ def assigned(cls: Class) -> frozenset[str]:
 _WHOLE = frozenset({"builtin", "exception", "enum", "namedtuple"})
 
 
+def open_up(obj: Obj) -> None:
+    """From here on a namespace may have any attribute: its table was given away, or a computed name was set."""
+    if obj.is_a("namespace"):
+        obj.cls = obj.cls.bases[0]
+
+
 def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
     computed = obj.attrs.get("_parametrized")
     if computed is not None and name in computed:
@@ -154,8 +160,8 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
     if name == "__class__":
         return obj.cls
     if name == "__dict__":
-        view = LDict(obj.attrs)
-        return view
+        open_up(obj)
+        return LDict(obj.attrs)
     if isinstance(obj.data, tuple) and obj.cls.fields is not None:
         for k, (field, _) in enumerate(obj.cls.fields):
             if field == name and k < len(obj.data):
@@ -183,7 +189,8 @@ def _missing(rt: Any, obj: Obj, name: str, site: Site) -> Any:
             break
     else:
         # Only a class that is wholly in reach may be without an attribute; a library's has more than its model.
-        if any(base.node is None and not base.flags & _WHOLE for base in obj.cls.mro):
+        whole = obj.is_a("namespace") and not rt.lenient
+        if not whole and any(base.node is None and not base.flags & _WHOLE for base in obj.cls.mro):
             return Sym(("attr", obj.cls.name, name))
     raise Raised("AttributeError")
 

@@ -201,8 +201,8 @@ def taint(rt: Any, values: list) -> None:
                 # It may have been cut, or walked, where nobody sees: what follows from it is possible.
                 if t.node is not None:
                     t.node.guess = max(t.node.guess, 1)
-        elif kind is Obj and not value.is_a("module") and value.cls.opaque:
-            pass
+        elif kind is Obj:
+            rt.shared.objects.open_up(value)
 
 
 __all__ = ["Bound", "Native", "attribute", "call", "item"]

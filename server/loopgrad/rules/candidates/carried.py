@@ -44,7 +44,7 @@ def detaching(seen: Observation, context: Context) -> list[FixRequest]:
     """The requests for an observation with carriers, also for growth and for a modified graph."""
     carriers = stores(seen.carriers, context)
     found: list[FixRequest] = []
-    for group in (with_siblings(carriers), carriers):
+    for group in (with_siblings(carriers, seen), carriers):
         for place, steps in plans(group, seen, context):
             found += request("detach", title(place, group), steps)
         if len(group) == len(carriers):
@@ -72,17 +72,18 @@ def asks_gradient(store: Store) -> bool:
     )
 
 
-def with_siblings(carriers: list[Store]) -> list[Store]:
-    """The carriers, and what their statements store beside them for the next iteration too: ``h`` and ``c``."""
+def with_siblings(carriers: list[Store], seen: Observation) -> list[Store]:
+    """The carriers, and the graphs that their statements store beside them for the next iteration: ``h`` and ``c``."""
     found = list(carriers)
+    nesting = seen.facts.get("siblings") or {}
     for store in carriers:
         statement = store.statement
         if not isinstance(statement, ast.Assign) or store.kind == "append":
             continue
         for target in targets_of(statement):
             kept = isinstance(target, ast.Attribute) or ast.unparse(target) in names_read(statement.value)
-            if kept and all(ast.unparse(target) != other.name for other in found):
-                found.append(store.sibling(target))
+            if kept and target in nesting and all(ast.unparse(target) != other.name for other in found):
+                found.append(store.sibling(target, nesting[target]))
     return sorted(found, key=lambda store: (store.site.line, getattr(store.node, "col_offset", 0)))
 
 

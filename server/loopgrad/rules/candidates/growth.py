@@ -198,9 +198,20 @@ def _arguments(
         for call in calls_in(loop.node):
             if method_name(call) != function.name and not _makes(call, function, store):
                 continue
-            for argument in [*call.args, *(keyword.value for keyword in call.keywords)][:2]:
+            for argument in _values(call, function)[:2]:
                 if isinstance(argument, (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp)):
                     yield [file.append(argument, ".detach()")], file.source(argument)
+
+
+def _values(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    """The arguments of a call of a function, but for those that the function calls itself: they are no tensors."""
+    names = [each.arg for each in function.args.args]
+    if names[:1] == ["self"]:
+        del names[0]
+    functions = {each.func.id for each in calls_in(function) if isinstance(each.func, ast.Name)}
+    names += [""] * len(call.args)
+    given = [*zip(names, call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+    return [value for name, value in given if name not in functions]
 
 
 def _makes(call: ast.Call, function: ast.AST, store: Store) -> bool:

@@ -64,10 +64,25 @@ def into_loop(
     whole = [
         each for each in before if each in building or any(each is one for one in recorded) and _movable(each)
     ]
+    # What a function computes is its own: nothing around it sees that. Functions above a loop run in it, or behind it.
+    stays = [each for each in before if not isinstance(each, Function)]
+    if isinstance(loop, Function):
+        stays = [each for each in block if each is not outer]
     for chosen in (building, whole, with_sources(building, before), ends, with_sources(ends, before)):
-        if chosen not in seen and not any(each in leaves for each in chosen):
+        if chosen not in seen and not any(each in leaves for each in chosen) and not _missed(chosen, stays):
             seen.append(chosen)
             yield [file.step("move_into_body", each, other=loop) for each in chosen]
+
+
+def _missed(chosen: list[ast.stmt], stays: list[ast.stmt]) -> bool:
+    """Whether a statement that stays behind reads what a chosen one above it gives a name."""
+    made: set[str] = set()
+    for each in stays:
+        if each in chosen:
+            made |= {target.id for target in targets_of(each) if isinstance(target, ast.Name)}
+        elif made & names_read(each):
+            return True
+    return False
 
 
 def _body(loop_site: Site, file: File) -> ast.stmt | None:

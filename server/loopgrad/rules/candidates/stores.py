@@ -47,11 +47,11 @@ class Store:
             stmt if isinstance(stmt, ast.stmt) else self.file.tree.statement(self.node)
         )
 
-    def sibling(self, target: ast.expr) -> Store:
-        """What the same statement stores in another target, taken for a value of the same nesting."""
+    def sibling(self, target: ast.expr, shape: Any) -> Store:
+        """What the same statement stores in another target."""
         site = Site(self.site.file, target, self.site.stmt, self.site.func)
         kind = "attribute" if isinstance(target, ast.Attribute) else "name"
-        return Store(Carrier(ast.unparse(target), site, self.shape, kind), self.file.context)
+        return Store(Carrier(ast.unparse(target), site, shape, kind), self.file.context)
 
     @property
     def function(self) -> ast.AST | None:
@@ -62,9 +62,14 @@ class Store:
         return self.file.tree.scope(self.node)
 
     @property
+    def _unowned(self) -> bool:
+        """Whether it is an attribute of an object that another place names."""
+        return self.kind == "attribute" and "." not in self.name
+
+    @property
     def nameable(self) -> bool:
         """Whether ``name = cut(name)`` can be written: a name, an attribute, or an item by a plain key."""
-        if self.kind == "append":
+        if self.kind == "append" or self._unowned:
             return False
         try:
             node = ast.parse(self.name, mode="eval").body
@@ -86,6 +91,8 @@ class Store:
         if isinstance(found, (ast.AnnAssign, ast.AugAssign)):
             return found.value
         call = self.node if isinstance(self.node, ast.Call) else _call_of(found)
+        if self._unowned and call is self.node and isinstance(call, ast.Call) and call.args:
+            return call.args[-1]  # `save = partial(setattr, state, "h")`
         return stored_argument(call)
 
     def cut_here(self, suffix: str = ".detach()") -> list[Step] | None:
