@@ -90,3 +90,20 @@ def test_a_condition_that_is_never_met_is_found(monkeypatch: pytest.MonkeyPatch)
 def test_possible_findings_have_no_witness_to_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     result = _replay(monkeypatch, replace(_finding(), certainty="possible"))
     assert result.witnesses == 0
+
+
+def test_a_branch_that_only_the_own_number_of_steps_takes() -> None:
+    """Growth is replayed over more steps; a program that asks for their number is another one then."""
+    body = """\
+kept = []
+for i in range(N):
+    loss = (w * w).sum()
+    kept.append(loss)
+    if len(str(N)) == 1:
+        if flags.a:
+            opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+    result = witness.replay(samples.FLAGS + samples.HEAD + body)
+    assert (result.witnesses, result.forced, result.wrong) == (1, 0, [])
