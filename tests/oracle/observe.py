@@ -23,7 +23,7 @@ import torch
 from torch.autograd.variable import Variable
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from .instrument import FILE, Instrumented, assignments, instrument, with_epochs, with_steps
+from .instrument import FILE, Instrumented, assignments, instrument, more_steps, with_epochs, with_steps
 from .limits import TooLong, time_limit
 from .tape import Tape
 
@@ -213,10 +213,7 @@ class _Longer:
 
 def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
     short = tape.generations()
-    longer = programs.run(run, with_steps, 12)
-    if longer is not None and any(longer[1].generations().get(line, 0) < n - 1 for line, n in short.items()):
-        # It keeps less than before: a condition looks at the number of steps itself (`len(str(N))`).
-        longer = programs.run(run, with_steps, 9) or longer
+    longer = programs.run(run, with_steps, more_steps(programs.source))
     if longer is None:
         longest = tape.longest()
         run.grow_loops = [line for line, n in short.items() if n >= 4 and n >= longest[line] // 2]

@@ -92,8 +92,8 @@ def test_possible_findings_have_no_witness_to_replay(monkeypatch: pytest.MonkeyP
     assert result.witnesses == 0
 
 
-def test_a_branch_that_only_the_own_number_of_steps_takes() -> None:
-    """Growth is replayed over more steps; a program that asks for their number is another one then."""
+def test_a_condition_on_the_number_of_steps_stays_what_it_is() -> None:
+    """Growth is replayed over more steps."""
     body = """\
 kept = []
 for i in range(N):

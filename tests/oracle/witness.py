@@ -20,7 +20,7 @@ from loopgrad.source import FileProvider, SourceFile
 
 from .adapter import NAME
 from .compare import Disagreement
-from .instrument import Place, assignments, instrument, with_steps
+from .instrument import Place, assignments, instrument, more_steps, with_steps
 from .observe import RAISING, Run, run_once
 
 #: The findings that have a witness with something to show.
@@ -118,13 +118,11 @@ def replay(source: str) -> Replay:
         wished = {place: value for place, value in wished.items() if place not in subjects}
         loops = [step for step in finding.witness if step.kind == "loop"]
         about = f"{finding.code} {finding.outcome}"
-        steps = 12 if finding.outcome == "grows" else None
-        # With more steps a program may take other branches (`if len(str(N)) == 1`): then it is asked with its own.
-        each = dict.fromkeys((steps, None))
-        runs = next(filter(None, (list(_runs(source, wished, False, n)) for n in each)), [])
+        steps = more_steps(source) if finding.outcome == "grows" else None
+        runs = list(_runs(source, wished, False, steps))
         if not runs:
             result.forced += 1
-            runs = next(filter(None, (list(_runs(source, wished, True, n)) for n in each)), [])
+            runs = list(_runs(source, wished, True, steps))
         if not runs:
             result.wrong.append(Disagreement("witness", about, f"no run takes the branches {wished}"))
         for run in [run for run in runs if _long_enough(run, loops)] or runs:
