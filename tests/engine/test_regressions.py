@@ -340,6 +340,42 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             loss.backward()
         """,
     ),
+    "a tensor that is saved for the backward and detached in place stops it": (
+        "error",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        h = w * 2
+        loss = (h * h).sum()
+        h.detach_()
+        loss.backward()
+        loss.backward()
+        """,
+    ),
+    "what a backward computes with its own result may be detached in place": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        h = torch.tanh(w)
+        loss = h.sum()
+        h.detach_()
+        loss.backward()
+        loss.backward()
+        """,
+    ),
+    "the outputs of an LSTM do not hang on the tensor of its last state": (
+        "second-backward",
+        """
+        import torch
+        lstm = torch.nn.LSTM(3, 3)
+        out, (h, c) = lstm(torch.randn(2, 1, 3))
+        loss = (out * out).sum()
+        h.detach_()
+        loss.backward()
+        loss.backward()
+        """,
+    ),
 }
 
 

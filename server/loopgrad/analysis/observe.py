@@ -43,6 +43,8 @@ def trained(rt: Any, leaf: Tensor) -> None:
 
 def tape_error(rt: Any, error: TapeError, roots: list[Node]) -> None:
     """A backward failed: find what carried the old graph to it."""
+    if error.outcome == "detached":
+        raise Raised("RuntimeError", sure=True)
     if error.outcome == "second-backward":
         seen = second_backward(rt, error.node, error.culprit, error.run, roots)
     else:

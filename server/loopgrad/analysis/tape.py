@@ -39,6 +39,12 @@ class Storage:
         self.modified: tuple[Site | None, Where, str, int] | None = None
 
 
+class DetachedStorage(Storage):
+    """The memory of a tensor that was detached in place."""
+
+    __slots__ = ()
+
+
 class Store:
     """One statement that stored a value: its site, the target's text, and when."""
 
@@ -106,6 +112,12 @@ class Node:
 
 class ZeroNode(Node):
     """A product with the number 0: all zeros, so that a sum with it has the value of its other term."""
+
+    __slots__ = ()
+
+
+class DetachedNode(Node):
+    """What made a tensor that was detached in place since: where it is saved, no backward can use it any more."""
 
     __slots__ = ()
 
@@ -370,9 +382,11 @@ def _execute(node: Node, run: Pass) -> None:
         # A node that may save (by version, or out of reach) does not end the walk: one below may be sure.
         run.revisited.append((node, earlier))
     else:
-        for storage, version, _, name in node.saved:
+        for storage, version, source, name in node.saved:
             if storage.version != version:
                 raise TapeError("inplace-version", node, run, (storage, name))
+            if type(source) is DetachedNode and type(storage) is DetachedStorage and name != "result":
+                raise TapeError("detached", node, run)
     if node.op == "unknown":
         run.opaque = True
     kept = node.retained

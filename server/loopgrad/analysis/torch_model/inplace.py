@@ -7,7 +7,7 @@ from typing import Any
 
 from ..knowledge import torch_table as table
 from ..lower.scope import text_of
-from ..tape import ALWAYS, DEPENDS, NEVER, Node, Store, Tensor
+from ..tape import ALWAYS, DEPENDS, NEVER, DetachedNode, DetachedStorage, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
 from .tensors import _ANSWERS, OPERATORS, binary, bump, doubt, saved_entry, unknown_inside
@@ -181,6 +181,8 @@ def detach_(rt: Any, t: Tensor, site: Site) -> Tensor:
         rt.happen()
     if t.requires_grad:
         rt.events += 1
+    if t.node is not None and t.storage.saved:
+        t.node.__class__, t.storage.__class__ = DetachedNode, DetachedStorage
     t.node = None
     t.leaf_grad = False
     return t
