@@ -380,7 +380,7 @@ def version_error(rt: Any, error: TapeError, roots: list[Node]) -> Observation:
                 "modified", modified[0], iteration_of(modified[1], apart, seen), "modified", what=modified[2]
             )
         )
-    seen.steps.append(_raise_step(run, seen.iteration, "reached"))
+    seen.steps.append(_raise_step(run, seen.iteration, "reached-changed"))
     seen.guess = doubt(edges) if edges else node.guess
     below = {id(n.leaf): n.leaf for n in reachable([e for _, e, _ in pairs] or [node]) if n.leaf is not None}
     seen.facts.update(

@@ -334,6 +334,7 @@ MESSAGES = {
     "trace.carried": "'{name}' takes the graph along",
     "trace.carried-layer": "the layer keeps '{name}', which takes the graph along until the layer is reset or detached",
     "trace.reached": "this backward() walks into the freed part and raises",
+    "trace.reached-changed": "this backward() needs the value from before the change and raises",
     "trace.reached-silently": "this backward() walks through the old part again",
     "trace.stored": "'{name}' keeps the graph",
     "trace.kept": "'{name}' keeps it alive",

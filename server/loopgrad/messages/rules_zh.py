@@ -236,6 +236,7 @@ MESSAGES = {
     "trace.carried": "'{name}' 把计算图带了过去",
     "trace.carried-layer": "该层保留着 '{name}'，在该层被重置或分离之前，它一直带着计算图",
     "trace.reached": "这次 backward() 走到已释放的部分，抛出异常",
+    "trace.reached-changed": "这次 backward() 需要修改之前的值，抛出异常",
     "trace.reached-silently": "这次 backward() 又遍历了旧的部分",
     "trace.stored": "'{name}' 保留着计算图",
     "trace.kept": "'{name}' 使它一直存活",
