@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.engine.told import EVERY, every_run_is_told
+from tests.oracle.judge import judge
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
     "LBFGS moves what has no gradient too": (
@@ -97,3 +98,25 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_run_is_told(name: str) -> None:
     every_run_is_told(*PROGRAMS[name])
+
+
+#: How many elements are there before the first backward runs over one of them.
+@pytest.mark.parametrize("several", [1, 2])
+def test_chance_draws_what_was_walked_before_or_what_has_changed_since(several: int) -> None:
+    verdict = judge(f"""
+import random
+import torch
+from torch import nn
+N = 6
+net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+memory = []
+for i in range(N):
+    memory.append(net(torch.randn(4, 3)))
+    loss = random.choice(memory).mean()
+    if len(memory) > {several}:
+        loss.backward()
+        optimizer.step()
+""")
+    assert {run["outcome"] for run in verdict["runs"]} >= {"inplace-version", "second-backward"}
+    assert verdict["disagreements"] == []

@@ -18,7 +18,7 @@ from .bodies import Body
 from .entries import Entry, entries_of, never_run
 from .lower.nodes import BACKWARDS, has_attribute
 from .paths import Path, flipped, lines_of, run_decided
-from .reruns import grows_each_time, grows_longer, replayed
+from .reruns import drawn_otherwise, grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .shared import FileRecord, Shared
 from .verdicts import Analysis, Seen, Verdict, collect, reaching, without_lesser
@@ -199,6 +199,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     if plain is not None and not cut and not waived:
+        analysis.verdicts += drawn_otherwise(shared, entry, analysis, plain)
         analysis.verdicts += grows_each_time(shared, entry, analysis, plain)
         analysis.verdicts += grows_longer(shared, entry, analysis, unclear[:MOST_LONGER])
     analysis.verdicts = without_lesser(analysis.verdicts)

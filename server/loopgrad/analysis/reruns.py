@@ -43,6 +43,22 @@ def grows_longer(
     return _grown(runs, analysis)
 
 
+def drawn_otherwise(shared: Shared, entry: Entry, analysis: Analysis, plain: Runtime) -> list[Verdict]:
+    """What raises where chance draws other elements than in the ``plain`` run. It is possible, as all that is drawn."""
+    if not plain.draws:
+        return []
+    rt = Runtime(shared, {}, path_steps(shared))
+    rt.oldest_first = True
+    run_path(rt, entry, Analysis())
+    analysis.steps += rt.steps
+    told = {(v.observation.outcome, v.observation.key) for v in analysis.verdicts}
+    return [
+        Verdict(seen, False)
+        for seen in rt.seen
+        if seen.raised is not None and seen.guess == 1 and (seen.outcome, seen.key) not in told
+    ]
+
+
 def _grown(runs: list[Runtime], analysis: Analysis) -> list[Verdict]:
     """What grows in these runs and was not told yet. It is possible: they are no paths of the program as it stands."""
     known = {v.observation.site.key for v in analysis.verdicts}
