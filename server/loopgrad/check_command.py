@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from loopgrad.checker import Checker, Outcome, to_fix
-from loopgrad.collector import collect_seldom
+from loopgrad.collector import uncollected
 from loopgrad.config import Config, ConfigError
 from loopgrad.messages import render
 from loopgrad.model import Message, Problem
@@ -51,12 +51,13 @@ class CheckCommand:
         args = self._args
         if args.add_ignore and self._stdin is not None:
             raise ConfigError(Message.of("usage.stdin-alone"))
-        collect_seldom()
         try:
-            if args.diff:
-                return self._diff()
-            fixed = self._fix() if args.fix else []
-            outcome = self._checked(offer_fixes=args.output_format in _WITH_FIXES and not args.add_ignore)
+            with uncollected():
+                if args.diff:
+                    return self._diff()
+                fixed = self._fix() if args.fix else []
+                with_fixes = args.output_format in _WITH_FIXES and not args.add_ignore
+                outcome = self._checked(offer_fixes=with_fixes)
         finally:
             self._progress.clear()
             if self._index is not None:

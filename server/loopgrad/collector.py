@@ -1,7 +1,8 @@
 """Python's collector of cycles, where it costs more than what it collects.
 
 It goes through all objects that it has not seen often, again and again while more of them are made. Trees and
-lowered code are millions of objects that live as long as their files' texts.
+lowered code are millions of objects that live as long as their files' texts; what a run of the analysis makes is
+taken apart at its end (``Runtime.untie``).
 """
 
 from __future__ import annotations
@@ -12,20 +13,24 @@ from contextlib import contextmanager
 
 #: How many objects are made before it looks for cycles: a check makes many that live until its end.
 THRESHOLD = 50_000
-#: How many of its middle collections pass before it goes through everything, the trees of all files at hand as well.
-SELDOM = 60
+#: So many more objects than at the last collection are looked through between two files.
+MANY = 3_000_000
 
 
 def collect_seldom() -> None:
-    """For a process that checks many files."""
-    first, second, third = gc.get_threshold()
-    if first:
-        gc.set_threshold(max(THRESHOLD, first), second, max(SELDOM, third))
+    """For a process that only checks files: cycles are looked for between files, when much has come together."""
+    gc.disable()
+
+
+def collect_if_due() -> None:
+    """Between two files."""
+    if gc.get_count()[0] > MANY:
+        gc.collect()
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Makes what has no cycles, and much of it: ``ast.parse`` takes a quarter of the time."""
+    """While files are checked, or what has no cycles is made: ``ast.parse`` takes a quarter of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from . import finish
 from .bodies import Body
 from .entries import Entry, entries_of, never_run
 from .lower.nodes import BACKWARDS, has_attribute
@@ -155,10 +154,9 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         stored.append(rt.stored_at)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
-        trained = finish.trained_names(rt)
-        analysis.trained |= trained
+        analysis.trained |= rt.trained
         if rt.passes or not rt.failed:
-            always = trained if always is None else always & trained
+            always = rt.trained if always is None else always & rt.trained
         what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
         if not entry.sure and what in shown:
             continue  # the flip that led here changed nothing, so it is not combined with others

@@ -75,6 +75,13 @@ def run_decided(
 
 def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
     """Run one path; False where its budget ended first, or it is ``stale`` and to be run anew."""
+    try:
+        return _run_path(rt, entry, analysis)
+    finally:
+        rt.untie()
+
+
+def _run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
     whole = True
     try:
         run_entry(rt, entry)
@@ -103,4 +110,5 @@ def run_path(rt: Runtime, entry: Entry, analysis: Analysis) -> bool:
         if note not in analysis.partial and note[2] != "import":
             analysis.partial.append(note)
     finish.finish(rt)
+    rt.trained = finish.trained_names(rt)
     return whole

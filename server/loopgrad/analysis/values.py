@@ -303,6 +303,10 @@ class Super:
 GRAPHLESS = CONST | {Func, Native, Class, ClassMethod, StaticMethod, Property, Namespace, UserModule}
 
 
+def _spent() -> Any:
+    return MISSING
+
+
 class Iter:
     """An iterator: ``step()`` gives the next element or ``MISSING``. ``known`` while its end is certain."""
 
@@ -317,6 +321,11 @@ class Iter:
         self.left: Callable[[], int] | None = None
         #: A generator's ``send``; None for other iterators.
         self.send: Callable[[Any], Any] | None = None
+
+    def clear(self) -> None:
+        """Let go of a generator's code, which refers to it in turn, at the end of the run."""
+        self.step = _spent
+        self.send = self.source = None
 
 
 class Endless:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 
+from loopgrad.collector import collect_if_due
 from loopgrad.model import Message
 from loopgrad.source.asked import Asked, Stamp, digest, stamp_of
 from loopgrad.source.decode import read_bytes
@@ -179,6 +180,8 @@ class FileProvider:
         if kept > _KEEP_CHARACTERS:
             self._cache = {key: value for key, value in self._cache.items() if key == STDIN}
             gc.collect()  # lowered code is full of cycles
+        else:
+            collect_if_due()
 
     def forget(self, path: str) -> None:
         """A file has changed, come or gone: what was known of it and of its folder is read again."""

@@ -100,6 +100,8 @@ def lower_function(node: Any, scope: Scope) -> Callable[[Frame], Any]:
         func = Func(code, name, f.globals, f if scope.kind != "module" else None)
         if scope.kind == "class":
             func.outer = f.outer
+        if func.outer is not None:
+            f.rt.knots.append(func.outer)
         if defaults:
             func.defaults = tuple(d(f) for d in defaults)
         if kwdefaults:

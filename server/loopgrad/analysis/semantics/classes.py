@@ -149,6 +149,7 @@ def build(
             opaque = opaque or not _harmless(parent)
     unique = [b for i, b in enumerate(bases) if b not in bases[:i]]
     cls = Class(name, tuple(unique), ns)
+    rt.knots += (ns, cls.mro)
     cls.opaque = cls.opaque or opaque
     cls.node = node
     meta = keywords.get("metaclass")

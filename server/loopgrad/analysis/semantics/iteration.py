@@ -217,6 +217,7 @@ def generator(rt: Any, steps: Generator[Any, Any, Any], frame: Any, site: Site) 
     made = Iter(step, True, frame)
     made.send = step
     made.trial = rt.trying
+    rt.knots.append(made)
     return made
 
 
