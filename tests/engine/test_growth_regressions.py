@@ -312,6 +312,25 @@ PROGRAMS: dict[str, tuple[str, str]] = {
                     break
         """,
     ),
+    "a function that trains step by step is called without an optimizer": (
+        "grows",
+        """
+        import torch
+        N = 6
+        cell = torch.nn.RNNCell(3, 3)
+        def run(optimizer):
+            h = torch.zeros(1, 3)
+            for t in range(N):
+                h = cell(torch.randn(1, 3), h)
+                if optimizer is not None:
+                    optimizer.zero_grad()
+                    h.sum().backward()
+                    optimizer.step()
+                    h = h.detach()
+        run(torch.optim.SGD(cell.parameters(), lr=0.1))
+        run(None)
+        """,
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from .paths import Path, flipped, lines_of, run_decided
 from .reruns import drawn_otherwise, grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .shared import FileRecord, Shared
-from .verdicts import Analysis, Seen, Verdict, collect, reaching, without_lesser
+from .verdicts import Analysis, Seen, Verdict, add, collect, reaching, without_lesser
 from .where import Site
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of a file.
@@ -132,6 +132,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     shown: set[tuple] = set()
     plain: Runtime | None = None
     unclear: list[dict[Any, bool]] = []
+    unrolled: list[list[tuple[int, Any]]] = []
+    training: set[int] = set()
     supposed = False
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
     before = analysis.steps
@@ -151,6 +153,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             unclear.append(assign)
         supposed = supposed or rt.supposed
         collect(rt, seen)
+        unrolled.append(rt.unrolled)
+        training |= rt.training_loops
         stored.append(rt.stored_at)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
@@ -176,6 +180,9 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             break
     analysis.paths += complete
     analysis.always |= always or set()
+    for path in unrolled:
+        # A loop that runs a backward on another path trains step by step: it unrolls no sequence for one behind it.
+        add([observation for loop, observation in path if loop in training], seen)
     exhausted = not queue and not cut and not supposed
     agreed = {
         key

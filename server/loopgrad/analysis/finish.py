@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import growth
+from . import settling
 from .observation import Observation, Step, innermost, witness_of
 from .tape import Tensor
 from .torch_model.nn import label_of
@@ -19,7 +19,7 @@ def trained_names(rt: Any) -> set[str]:
 
 def finish(rt: Any) -> None:
     """Settle what was pending: growth, retained graphs, stray requires_grad, optimizers cut off."""
-    growth.settle(rt)
+    settling.settle(rt)
     retained(rt)
     requires(rt)
     evaluations(rt)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from .holders import holders, id_of
-from .lower.nodes import BACKWARDS, has_attribute
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
-from .sequences import is_one_graph, is_solved, walked_since
-from .stories import crossing, last_store
+from .sequences import is_one_graph, is_solved, is_unrolled
+from .stories import last_store
 from .tape import Node, children_first, reachable
 from .values import tensors_in
 from .where import LoopRun, lift
@@ -26,12 +25,21 @@ MOST_WALKS = 4
 
 
 class Candidate:
-    """A place that seemed to grow; ``nodes`` are what it held, watched for a later backward."""
+    """A place that seemed to grow; ``nodes`` are what it held, watched for a later backward.
 
-    __slots__ = ("apart", "index", "loop", "nodes", "observation", "place")
+    ``unrolled`` says that it looks like a sequence, whose backward comes behind the loop.
+    """
+
+    __slots__ = ("apart", "index", "loop", "nodes", "observation", "place", "unrolled")
 
     def __init__(
-        self, observation: Observation, nodes: list[Node], index: int, loop: LoopRun, place: Any
+        self,
+        observation: Observation,
+        nodes: list[Node],
+        index: int,
+        loop: LoopRun,
+        place: Any,
+        unrolled: bool,
     ) -> None:
         self.apart = _apart(place)
         self.observation = observation
@@ -39,6 +47,7 @@ class Candidate:
         self.index = index
         self.loop = loop
         self.place = id_of(place)
+        self.unrolled = unrolled
 
 
 def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None:
@@ -95,7 +104,7 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             candidate.index = len(rt.passes)
         else:
             rt.growth.remove(candidate)
-            rt.unclear = True
+            rt.unclear = rt.unclear or not candidate.unrolled
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
         if (
@@ -174,10 +183,10 @@ def inspect(rt: Any, loop: LoopRun, place: Any, nodes: list[Node], due: set[Any]
         full = [group for group in groups.values() if due <= born_in(group, loop)]
         if len(full) > 1:
             for group in full:
-                if not is_one_graph(rt, loop, group):
+                if not is_one_graph(loop, group):
                     report(rt, loop, place, group, group[-1], group[0], total, walked, guess)
             return
-    if is_one_graph(rt, loop, nodes) or is_solved(rt, loop, place):
+    if is_one_graph(loop, nodes) or is_solved(rt, loop, place):
         return
     report(rt, loop, place, nodes, newest, oldest, total, walked, guess)
 
@@ -256,7 +265,8 @@ def report(
         seen.facts["retained"] = retained.site
         seen.steps.append(Step("retained", retained.site, None, "retained"))
     seen.witness = witness_of(rt, rt.where)
-    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, place))
+    unrolled = is_unrolled(rt, loop, nodes)
+    rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, place, unrolled))
 
 
 def _own(node: Node, place: Any) -> Any:
@@ -295,98 +305,3 @@ def _leads_to(given: set[int], candidate: Candidate) -> bool:
     return any(
         id(node) in given for k, node in inside if node in candidate.nodes or k is not None and k < newest
     )
-
-
-def behind(candidate: Candidate, other: Candidate) -> bool:
-    """Whether a value only holds the growing graph through what ``other`` holds (``loss`` of a carried ``position``)."""
-    if candidate.loop is not other.loop or other.place == candidate.place:
-        return False
-    if candidate.observation.facts["container"] and not _made_anew(candidate):
-        return False
-    links = _links(candidate)
-    own, others = _name(candidate.apart) in links, _name(other.apart) in links
-    if own != others:
-        return others
-    mine = {id(n) for n in candidate.nodes}
-    theirs = {id(n) for n in other.nodes}
-    if mine & theirs:
-        # The same value under a name and in what outlives the iteration: the latter is what keeps it.
-        return candidate.place[0] == "name" and other.place[0] != "name"
-    if own:
-        return False  # it goes from iteration to iteration by itself: a sum of what another one makes
-    below = {id(n) for n in reachable(candidate.nodes)}
-    return bool(theirs) and theirs <= below
-
-
-def _made_anew(candidate: Candidate) -> bool:
-    """Whether a container is assigned with what its loop's last iteration made: it collects nothing itself."""
-    loop = candidate.loop
-    newest = max((iteration_in(n.where, loop) or 0 for n in reachable(candidate.nodes)), default=0)
-    return all(
-        iteration_in(n.where, loop) == newest
-        and any(s.kind == "name" and s.text == _name(candidate.apart) for s in n.stores or [])
-        for n in candidate.nodes
-    )
-
-
-def _links(candidate: Candidate) -> set[str]:
-    """The names that lead from one iteration's graph to the one before: what is carried, not what is made of it."""
-    loop = candidate.loop
-    newest = max((iteration_in(n.where, loop) or 0 for n in reachable(candidate.nodes)), default=0)
-    edges = crossing(candidate.nodes, lambda n: 0 < (iteration_in(n.where, loop) or 0) < newest)
-    return {
-        store.text.rsplit(".", 1)[-1]
-        for node, consumer in edges
-        if consumer is not None
-        for store in node.stores or []
-        if store.kind in ("name", "nonlocal", "attribute")
-    }
-
-
-def _name(place: Any) -> str | None:
-    """The name of the variable or attribute that holds a value, or the container that holds it."""
-    return _name(place[1]) if place[0] == "in" else place[1] if place[0] in ("name", "attribute") else None
-
-
-def within_a_step(candidate: Candidate) -> bool:
-    """Whether the loop is a part of one training step: what it collects is dropped with the step.
-
-    A loop over time steps or layers that runs no backward, inside of a loop that itself steps, would have to
-    grow over the outer iterations to be growth.
-    """
-    loop, outer = candidate.loop, candidate.loop.parent
-    return (
-        loop.backwards == 0
-        and outer is not None
-        and outer.direct > 0
-        and bool(candidate.observation.facts["training"])
-    )
-
-
-def _runs_in(where: Any, loop: LoopRun) -> bool:
-    """Whether something ran in a loop's statement: in this run of it, or when an outer loop came to it again."""
-    return any(link.loop is not None and link.loop.site.key == loop.site.key for link in where.chain())
-
-
-def settle(rt: Any) -> None:
-    """At the end of a run: keep the candidates that no later backward consumed."""
-    if rt.failed and not rt.passes and has_attribute(rt.shared.main.tree, BACKWARDS):
-        rt.growth = []  # the path failed before the backward that may be meant for them
-        return
-    # A loop over time that is a part of the training's step is no other thing where it is run once more alone.
-    parts = {candidate.loop.site.key for candidate in rt.growth if within_a_step(candidate)}
-    for candidate in rt.growth:
-        if candidate.loop.site.key in parts and not candidate.loop.backwards:
-            continue
-        if any(other is not candidate and behind(candidate, other) for other in rt.growth):
-            continue
-        consumed = False
-        for node in candidate.nodes:
-            if node.consumed is not None and node.consumed.index >= candidate.index:
-                retained = node.consumed.retain and _runs_in(node.consumed.where, candidate.loop)
-                consumed = consumed or not retained
-        if within_a_step(candidate):
-            continue
-        if not consumed and not walked_since(candidate.nodes, candidate.loop, candidate.index):
-            rt.seen.append(candidate.observation)
-    rt.growth = []

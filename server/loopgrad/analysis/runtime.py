@@ -87,6 +87,9 @@ class Runtime(Deciding):
         self.loops: list[LoopRun] = []
         self.seen: list[Any] = []  # observations
         self.growth: list[Any] = []
+        #: What looks like sequences that are kept, by the loops that unroll them; the loops that ran a backward.
+        self.unrolled: list[tuple[int, Any]] = []
+        self.training_loops: set[int] = set()
         #: Where graphs were stored, in branches that are no trial, with the nesting of what was stored there last.
         self.stored_at: dict[Site, Any] = {}
         self.globals: dict[str, dict[str, Any]] = {}

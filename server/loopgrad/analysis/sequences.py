@@ -24,10 +24,15 @@ SUMS = frozenset({"add", "sub", "iadd", "isub"})
 PARTS = frozenset({"getitem", "select", "narrow", "unbind", "split", "chunk"})
 
 
-def is_one_graph(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
-    """Whether what a loop without a backward keeps is one graph, that of an output or of a sequence."""
+def is_one_graph(loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether what a loop without a backward keeps is one graph, that of an output it takes apart."""
+    return not (loop.backwards or loop.grads) and out_of_one_graph(nodes, loop)
+
+
+def is_unrolled(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether a loop without a backward unrolls a sequence, for a backward that comes behind it."""
     return not (loop.backwards or loop.grads) and (
-        out_of_one_graph(nodes, loop) or is_one_sequence(rt, loop, nodes) or through_time(loop, nodes)
+        is_one_sequence(rt, loop, nodes) or through_time(loop, nodes)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .observation import Observation
@@ -50,8 +51,13 @@ class Analysis:
 
 def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
     """Add what one path saw to what all paths of its entry point did."""
+    add(rt.seen, seen)
+
+
+def add(observations: Iterable[Observation], seen: dict[tuple, Seen]) -> None:
+    """Add observations of one path."""
     once: set[tuple] = set()
-    for observation in rt.seen:
+    for observation in observations:
         key = (observation.what, observation.outcome, observation.site.key)
         if key in once:
             continue

@@ -120,6 +120,7 @@ def backward(
     run.retain_arg = asked
     rt.passes.append(run)
     for loop in rt.loops:
+        rt.training_loops.add(id(loop.site.node))
         if collect:
             loop.grads += 1
         else:
