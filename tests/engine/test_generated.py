@@ -381,6 +381,56 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 h = h.detach()
         """,
     ),
+    "a loop that is left in its fourth iteration goes on with more steps": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for step in reversed(range(N)):
+            loss = (w * w).sum()
+            if step == 2:
+                break
+            kept.append(loss)
+        """,
+    ),
+    "a loop that is left in its fourth iteration whatever the steps": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for step in range(N):
+            loss = (w * w).sum()
+            if step == 3:
+                break
+            kept.append(loss)
+        """,
+    ),
+    "what raises in the second iteration shows no growth, and is no sign against it": (
+        ["no-grad-fn", "no-grad-fn", "grows", "clean"],
+        """
+        stats = {"loss": 0.0}
+        for i in range(N):
+            v = w
+            if args.a:
+                v = m @ u
+            loss = v[0]
+            loss.backward()
+            stats["loss"] += loss
+            if args.b:
+                stats["loss"] = 0.0
+            w.requires_grad_(False)
+        """,
+    ),
+    "the best value so far and the newest one hold no more in the end": (
+        ["clean"] * EVERY,
+        """
+        best = torch.tensor(float("inf"))
+        before = torch.zeros(3)
+        for i in range(N):
+            loss = (before + w).square().sum() + 100 * abs(i - 5)
+            before = w * 2
+            if loss.item() < float(best):
+                best = loss
+        """,
+    ),
 }
 
 

@@ -331,6 +331,25 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         run(None)
         """,
     ),
+    "a loop in which an optimizer steps is no part of another one's step": (
+        "grows",
+        """
+        import torch
+        N = 6
+        net = torch.nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for epoch in range(2):
+            losses, total = [], 0
+            for i in range(N):
+                y = net(torch.randn(3))
+                losses.append(y[0])
+                optimizer.step()
+                if i < 2:
+                    total = total + y.sum()
+            optimizer.zero_grad()
+            total.backward()
+        """,
+    ),
 }
 
 

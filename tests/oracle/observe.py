@@ -225,7 +225,7 @@ def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
     more = longer[1].generations()
     run.grow_loops = [line for line, n in more.items() if n >= short.get(line, 0) + 2]
     if run.grow_loops:
-        run.growth = "yes"
+        run.growth = "yes" if _goes_on(run, programs, short, more) else "unclear"
     elif any(
         n >= 3 and longer[1].longest()[line] <= tape.longest().get(line, 0) for line, n in more.items()
     ) or any(n > short.get(line, 0) for line, n in more.items()):
@@ -239,6 +239,18 @@ def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
             turns, before = epochs[1].longest(), tape.longest()
             over = [n for line, n in epochs[1].generations().items() if turns[line] > before.get(line, 0)]
             run.growth = "unclear" if max(over, default=0) >= 5 else "no"
+
+
+def _goes_on(run: Run, programs: _Longer, short: dict[int, int], more: dict[int, int]) -> bool:
+    """Whether what keeps little more in 12 steps keeps more again in 24: two values that each hold their last
+    iterations may be the same ones after 6 (the best loss so far and the newest)."""
+    if any(more[line] - short.get(line, 0) > 3 for line in run.grow_loops):
+        return True
+    longest = programs.run(run, with_steps, 24)
+    if longest is None or longest[0].outcome != "clean":
+        return True
+    most = longest[1].generations()
+    return any(most.get(line, 0) > more[line] for line in run.grow_loops)
 
 
 def observe(source: str) -> list[Run]:

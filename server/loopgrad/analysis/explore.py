@@ -155,7 +155,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         collect(rt, seen)
         unrolled.append(rt.unrolled)
         training |= rt.training_loops
-        stored.append(rt.stored_at)
+        if not rt.fatal:  # what raises before the loop has turned often enough shows no growth
+            stored.append(rt.stored_at)
         open_loops = open_loops or rt.open_loops
         analysis.steps += rt.steps
         analysis.trained |= rt.trained

@@ -127,6 +127,21 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
             rt.unclear = True
 
 
+def broken_off(rt: Any, loop: LoopRun) -> None:
+    """Called where a ``break`` leaves a loop: one that ends in its fourth iteration is looked at with more steps.
+
+    What a place holds of all three that it went through may be all there will be, or grow with the steps.
+    """
+    mark = ("broken off", id(loop.site.node))
+    walks = rt.counts.get(mark, 0)
+    looks = rt.seq and walks < MOST_WALKS and not (rt.trying or rt.unclear or loop.structural)
+    if looks and len(loop.executed) == CHECK_AT - 1:
+        rt.counts[mark] = walks + 1
+        whole = set(loop.executed)
+        rt.unclear = any(whole <= born_in(nodes, loop) for _, nodes in holders(rt))
+    end_of_loop(rt, loop)
+
+
 def _ends_with_the_call(rt: Any, loop: LoopRun, place: Any) -> bool:
     """Whether a place is a variable of a module's forward: a sequence, walked in one call, dies with it."""
     root = place[2] if place[0] == "in" else place

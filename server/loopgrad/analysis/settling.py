@@ -67,12 +67,13 @@ def _name(place: Any) -> str | None:
 def within_a_step(candidate: Candidate) -> bool:
     """Whether the loop is a part of one training step: what it collects is dropped with the step.
 
-    A loop over time steps or layers that runs no backward, inside of a loop that itself steps, would have to
-    grow over the outer iterations to be growth.
+    A loop over time steps or layers that runs no backward and no step, inside of a loop that itself does, would
+    have to grow over the outer iterations to be growth.
     """
     loop, outer = candidate.loop, candidate.loop.parent
     return (
         loop.backwards == 0
+        and not loop.trains
         and outer is not None
         and outer.direct > 0
         and bool(candidate.observation.facts["training"])

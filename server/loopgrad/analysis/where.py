@@ -95,6 +95,7 @@ class LoopRun:
         "site",
         "steps",
         "structural",
+        "trains",
         "turns",
     )
 
@@ -110,6 +111,8 @@ class LoopRun:
         #: Whether it counts, or goes along one tensor: the steps of an input. No optimizer steps in it, and no
         #: batches are loaded.
         self.steps = False
+        #: Whether an optimizer steps in it.
+        self.trains = False
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False
         self.parent: LoopRun | None = None

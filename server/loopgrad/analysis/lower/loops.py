@@ -136,7 +136,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
                 if signal is not None and signal is not CONTINUE:
                     if signal is not BREAK:
                         return signal
-                    rt.shared.growth.end_of_loop(rt, loop)
+                    rt.shared.growth.broken_off(rt, loop)
                     return None
                 rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i = plan.next(i, source.length)
@@ -198,7 +198,10 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
                     return signal
                 rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i += 1
-            rt.shared.growth.end_of_loop(rt, loop)
+            if broke:
+                rt.shared.growth.broken_off(rt, loop)
+            else:
+                rt.shared.growth.end_of_loop(rt, loop)
         finally:
             rt.loops.pop()
             rt.where = parent

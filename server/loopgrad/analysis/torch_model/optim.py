@@ -98,7 +98,7 @@ def _step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     update(rt, obj, site)
     rt.stepped.append(obj)
     for loop in rt.loops:
-        loop.steps = False  # it trains
+        loop.steps, loop.trains = False, True
     rt.step_marks.append(len(rt.passes))
     for hook in obj.attrs.get("_post_hooks") or ():
         rt.shared.calls.call(rt, hook, [obj, (), LDict()], {}, site)
