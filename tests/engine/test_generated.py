@@ -369,18 +369,6 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         train()
         """,
     ),
-    "a loop that runs a backward under a condition unrolls no sequence for one behind it": (
-        ["grows", "grows", "clean", "clean"],
-        """
-        net = nn.Linear(3, 3)
-        h = torch.zeros(3)
-        for i in range(N):
-            h = torch.tanh(net(h))
-            if args.a:
-                h.sum().backward()
-                h = h.detach()
-        """,
-    ),
     "a loop that is left in its fourth iteration goes on with more steps": (
         ["grows"] * EVERY,
         """

@@ -45,7 +45,7 @@ def _yields(one: Said, other: Said) -> bool:
     found, verdict = one
     above, above_verdict = other
     if found.code in _GROWTH and above.code in _EXPLAINING:
-        return _shares_carrier(found, above)
+        return _carries(above, above_verdict) and _shares_carrier(found, above)
     if found.code in _GROWTH and above.code in _GROWTH:
         return _follows_from(verdict, above_verdict)
     if found.code == "LG202":
@@ -57,6 +57,15 @@ def _yields(one: Said, other: Said) -> bool:
     if found.code == "LG401" and above.code == "LG304":
         return found.path == above.path and found.range.line == above.range.line
     return False
+
+
+def _carries(found: Finding, verdict: Verdict) -> bool:
+    """Whether what raises was taken along from an earlier iteration, or from before the loop.
+
+    What is changed between its own forward and backward raises in each iteration by itself: that explains no growth.
+    """
+    facts = verdict.observation.facts
+    return found.code != "LG104" or bool(facts.get("loop_run") or facts.get("outside"))
 
 
 def _follows_from(verdict: Verdict, above: Verdict) -> bool:

@@ -301,6 +301,8 @@ def _popitem(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
 
 
 def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
+    before = dict(table)
+    given = {*kwargs, *(key for other in args if type(other) is LDict for key in other)}
     for other in args:
         if type(other) is not LDict and type(other) is not Sym:
             pairs, more = (
@@ -317,9 +319,11 @@ def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
             rt.shared.objects.merge(rt, table, other, site)
     for name, value in kwargs.items():
         rt.put(table, name, value)
-    for value in [*table.values()]:
-        if type(value) not in CONST:
-            rt.stored(value, site, _text(site), "item")
+    base = _text(site)
+    for key, value in [*table.items()]:
+        if type(value) not in CONST and (key in given or before.get(key, MISSING) is not value):
+            text = f"{base}[{key!r}]" if type(key) in (str, int) else base
+            rt.stored(value, site, text if len(text) < 40 else base, "item")
 
 
 def _items(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:

@@ -21,12 +21,14 @@ from .stores import stores
 
 def requests(seen: Observation, context: Context) -> list[FixRequest]:
     plain = _out_of_place(seen, context)
-    if plain:
+    carried = bool(seen.facts.get("loop_run")) and not seen.facts.get("outside")
+    if plain and not carried:
         return distinct(plain)
     if seen.facts.get("outside"):
         found = outside.anew_or_never(seen, context)
-    elif seen.facts.get("loop_run"):
-        found = detaching(seen, context)
+    elif carried:
+        # What is saved may be a weight, which an update by hand has to change in place: then the carrier is cut.
+        found = [*plain, *detaching(seen, context)]
     else:
         moved, rest = _reordered(seen, context), _within(seen, context)
         anew = _computed_again(seen, context)

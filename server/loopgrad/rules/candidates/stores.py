@@ -93,7 +93,14 @@ class Store:
         call = self.node if isinstance(self.node, ast.Call) else _call_of(found)
         if self._unowned and call is self.node and isinstance(call, ast.Call) and call.args:
             return call.args[-1]  # `save = partial(setattr, state, "h")`
-        return stored_argument(call)
+        return stored_argument(call) or self._updated(call)
+
+    def _updated(self, call: ast.Call | None) -> ast.expr | None:
+        """``value`` of ``state.update(h=value)``, for what is named ``state['h']``."""
+        for keyword in call.keywords if call is not None and method_name(call) == "update" else ():
+            if self.name.endswith(f"[{keyword.arg!r}]"):
+                return keyword.value
+        return None
 
     def cut_here(self, suffix: str = ".detach()") -> list[Step] | None:
         """Cut by changing the stored expression itself."""

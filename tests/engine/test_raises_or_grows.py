@@ -1,0 +1,110 @@
+"""Programs that raise under a condition, and grow without it, on which the analysis and PyTorch disagreed.
+
+Each is run under PyTorch with both answers to its condition. What one carried value does, raise or grow, is one
+finding, if its fix ends both; two faults are two (``tests/oracle`` says how that is judged).
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.oracle.judge import judge
+
+HEAD = """
+import argparse
+import torch
+from torch import nn
+parser = argparse.ArgumentParser()
+parser.add_argument("--a", action="store_true")
+args = parser.parse_args()
+N = 6
+w = torch.randn(3, requires_grad=True)
+u = nn.Parameter(torch.randn(3))
+m = nn.Parameter(torch.randn(3, 3))
+net = nn.Linear(3, 3)
+optimizer = torch.optim.SGD([w, u, m, *net.parameters()], lr=0.1)
+"""
+PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a loop that runs a backward under a condition unrolls no sequence for one behind it": (
+        ["grows", "clean"],
+        """
+        net = nn.Linear(3, 3)
+        h = torch.zeros(3)
+        for i in range(N):
+            h = torch.tanh(net(h))
+            if args.a:
+                h.sum().backward()
+                h = h.detach()
+        """,
+    ),
+    "a value of a dictionary that is updated by name is cut where it is read": (
+        ["grows", "second-backward"],
+        """
+        state = dict(h=torch.zeros(3))
+        for i in range(N):
+            state.update(h=state["h"] * 0.5 + net(torch.randn(3)))
+            if args.a:
+                state["h"].sum().backward()
+        """,
+    ),
+    "a value of a dictionary that is updated by name is cut where it is stored": (
+        ["grows", "second-backward"],
+        """
+        state = dict(h=torch.zeros(3), n=0)
+        for i in range(N):
+            v = torch.tanh(state["h"] + w)
+            state.update(h=v * state["h"])
+            state.update({"n": i})
+            if args.a:
+                v.sum().backward()
+        """,
+    ),
+    "a weight that is updated by hand was saved by an average that is carried": (
+        ["grows", "inplace-version"],
+        """
+        average = torch.zeros(3)
+        for i in range(N):
+            v = torch.tanh(average) if args.a else torch.tanh(w)
+            loss = (v * w).sum()
+            average = 0.9 * average + 0.1 * torch.sin(w)
+            loss.backward()
+            with torch.no_grad():
+                w -= 0.01 * w.grad
+        """,
+    ),
+    "a step between forward and backward explains no growth": (
+        ["grows", "inplace-version"],
+        """
+        x = torch.zeros(3)
+        both = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+        optimizer = torch.optim.SGD(both.parameters(), lr=0.1)
+        for i in range(N):
+            x = x + both(torch.randn(3))
+            optimizer.step()
+            if args.a:
+                x.sum().backward()
+        """,
+    ),
+    "a change in place between forward and backward explains no growth": (
+        ["grows", "inplace-version"],
+        """
+        x = torch.zeros(3)
+        for i in range(N):
+            x += torch.tanh(net(x))
+            if args.a:
+                x.square().sum().backward()
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_sides_are_told(name: str) -> None:
+    outcomes, text = PROGRAMS[name]
+    verdict = judge(HEAD + textwrap.dedent(text))
+    assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
+    assert verdict["disagreements"] == []
