@@ -26,7 +26,9 @@ MOST_PARTS = 48
 
 
 #: What is read of a run that has ended.
-_TOLD = frozenset({"partial", "passes", "seen", "stored_at", "trace", "trained"})
+_TOLD = frozenset(
+    {"partial", "passes", "seen", "stored_at", "trace", "trained", "training_loops", "unrolled"}
+)
 
 
 class Frame:
