@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 #: Below this number of files one process is faster than starting several.
 FEW_FILES = 16
+#: Files that follow each other go to one process, so many at once, since they import the same; every process gets
+#: so many such batches at least, lest one of them ends long after the others.
+MOST_TOGETHER = 32
+TURNS = 8
 
 
 def check_paths(
@@ -82,9 +86,9 @@ def _start_worker(checker: Checker) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # on Ctrl-C workers go quietly
 
 
-def _work(item: Input) -> tuple[FileOutcome, Asked]:
+def _work(items: Sequence[Input]) -> list[tuple[FileOutcome, Asked]]:
     assert _worker is not None
-    return _worker.heard(item)
+    return [_worker.heard(item) for item in items]
 
 
 def _pool(checker: Checker, jobs: int) -> ProcessPoolExecutor:
@@ -98,21 +102,24 @@ def _in_processes(
     """The outcomes in order. A file whose analysis ends its process is named, and the rest goes on."""
     sys.stdout.flush()
     sys.stderr.flush()
+    size = max(1, min(MOST_TOGETHER, len(inputs) // (jobs * TURNS)))
+    batches = [inputs[start : start + size] for start in range(0, len(inputs), size)]
     pool = _pool(checker, jobs)
-    futures: list[Future[tuple[FileOutcome, Asked]]] = []
+    futures: list[Future[list[tuple[FileOutcome, Asked]]]] = []
     try:
         try:
-            futures.extend(pool.submit(_work, item) for item in inputs)
+            futures.extend(pool.submit(_work, batch) for batch in batches)
         except BrokenProcessPool:
             pass
-        for number, item in enumerate(inputs):
+        for number, batch in enumerate(batches):
             try:
                 if number >= len(futures):
                     raise BrokenProcessPool
-                yield futures[number].result()
+                yield from futures[number].result()
             except BrokenProcessPool:
                 pool.shutdown()  # no thread of its own may be left when the next process forks
-                yield _alone(item, checker)
+                for item in batch:
+                    yield _alone(item, checker)
     except BaseException:
         for process in multiprocessing.active_children():
             process.terminate()
@@ -126,7 +133,7 @@ def _alone(item: Input, checker: Checker) -> tuple[FileOutcome, Asked]:
     """Checks a file in a process of its own, which may be the one that dies of it."""
     try:
         with _pool(checker, 1) as pool:
-            return pool.submit(_work, item).result()
+            return pool.submit(_work, [item]).result()[0]
     except BrokenProcessPool:
         problem = Problem(item.path, 1, Message.of("check.died"))
         return FileOutcome(item.path, problems=[problem]), Asked(passing=True)
