@@ -70,12 +70,9 @@ def used_names(tree: ast.Module) -> set[str]:
 
 def interesting(node: ast.AST) -> bool:
     """Whether a function could show anything alone: it runs a backward, or loops."""
-    for inner in walk(node):
-        if isinstance(inner, (ast.For, ast.While)):
-            return True
-        if isinstance(inner, ast.Attribute) and inner.attr in _BACKWARDS:
-            return True
-    return False
+    return has_attribute(node, _BACKWARDS) or any(
+        isinstance(each, (ast.For, ast.While)) for each in walk(node)
+    )
 
 
 def entries_of(record: Any) -> list[Entry]:

@@ -55,11 +55,13 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
     loop.executed.append(iteration)
     if rt.trying or loop.structural:
         return
+    recorded = rt.seq not in (0, loop.seq)
     if len(loop.executed) == CHECK_AT - 1 and any(kind == "from" for kind, _ in rt.turns):
-        loop.begun = {_apart(place) for place, nodes in holders(rt) if born_in(nodes, loop) != {None}}
+        held_now = holders(rt) if recorded else []
+        loop.begun = {_apart(place) for place, nodes in held_now if born_in(nodes, loop) != {None}}
     if len(loop.executed) != CHECK_AT:
         return
-    if rt.seq == 0:
+    if not recorded:
         loop.held = {}
         return
     mark = ("walk", id(loop.site.node))

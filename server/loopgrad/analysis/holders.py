@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .tape import Node, Tensor
-from .values import Bound, Class, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
+from .values import GRAPHLESS, Bound, Class, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 
 
 def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
@@ -17,7 +17,7 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
     #: (the place, the value, what was visited: within one outermost container each thing counts once)
     stack: list[tuple[Any, Any, set[int]]] = []
     for table in rt.globals.values():
-        stack.extend((("name", k), v, whole) for k, v in table.items() if not k.startswith("__"))
+        stack.extend([(("name", k), v, whole) for k, v in table.items() if _may_hold(v) and k[:2] != "__"])
     for frame in rt.frames:
         while frame is not None:
             stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
@@ -99,6 +99,14 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
 
 #: What a class holds for all its objects; its methods are looked at where they are held.
 _ATTRIBUTES = frozenset({Tensor, Sym, tuple, LList, LDict, LSet, Obj})
+
+
+def _may_hold(value: Any) -> bool:
+    """Whether a global may lead to a graph: most of them are functions and modules."""
+    kind = type(value)
+    if kind is Func:
+        return value.outer is not None or bool(value.defaults) or value.attrs is not None
+    return kind is Class or kind not in GRAPHLESS
 
 
 def _is_link(value: Obj) -> bool:

@@ -92,6 +92,7 @@ class LoopRun:
         "implicit",
         "kind",
         "parent",
+        "seq",
         "site",
         "steps",
         "structural",
@@ -116,6 +117,8 @@ class LoopRun:
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False
         self.parent: LoopRun | None = None
+        #: How much was recorded when it began, where that was noted.
+        self.seq = -1
         #: How often it turns at least, as far as it is planned.
         self.turns = TURNS
         #: The iterations that ran, in order; a jump leaves some out.

@@ -102,6 +102,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
         except Raised as error:
             source = fetched(f, error, node, iter_site)
         loop = LoopRun(site, "for")
+        loop.seq = rt.seq
         parent = rt.where
         plan = Plan(rt, source.length, source.random, source.items, source.finite)
         loop.turns = plan.base
@@ -170,6 +171,7 @@ def lower_while(node: ast.While, scope: Scope) -> Run:
     def run(f: Frame) -> Any:
         rt = f.rt
         loop = LoopRun(site, "while")
+        loop.seq = rt.seq
         parent = rt.where
         plan = Plan(rt, None, False)
         loop.turns = plan.base

@@ -60,6 +60,8 @@ def walk(node: ast.AST) -> list[Any]:
     return walk_all((node,))
 
 
+#: Where a node keeps the names of the attributes inside of it, once somebody asked.
+_NAMES = "attribute_names"
 #: Methods that fill a container.
 FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 #: Methods that run a backward.
@@ -68,4 +70,8 @@ BACKWARDS = frozenset({"backward", "manual_backward"})
 
 def has_attribute(node: ast.AST, names: frozenset[str]) -> bool:
     """Whether an attribute of one of these names stands somewhere in a piece of code."""
-    return any(isinstance(each, ast.Attribute) and each.attr in names for each in walk(node))
+    known: frozenset[str] | None = vars(node).get(_NAMES)
+    if known is None:
+        known = frozenset(each.attr for each in walk(node) if isinstance(each, ast.Attribute))
+        setattr(node, _NAMES, known)
+    return not known.isdisjoint(names)
