@@ -14,7 +14,7 @@ from contextlib import contextmanager
 #: How many objects are made before it looks for cycles: a check makes many that live until its end.
 THRESHOLD = 50_000
 #: So many more objects than at the last collection are looked through between two files.
-MANY = 3_000_000
+MANY = 6_000_000
 
 
 def collect_seldom() -> None:

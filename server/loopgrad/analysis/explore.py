@@ -126,7 +126,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     seen: dict[tuple, Seen] = {}
     stored: list[dict[Site, Any]] = []
     complete = 0
-    cut = open_loops = False
+    cut = open_loops = idle = False
     failing = True
     always: set[str] | None = None
     shown: set[tuple] = set()
@@ -136,6 +136,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     training: set[int] = set()
     supposed = False
     most = MOST_PATHS if entry.sure else GUESSED_PATHS
+    runs_backward = has_attribute(shared.main.tree, BACKWARDS)
     before = analysis.steps
     while queue and complete < most and (not complete or analysis.steps - before < ENOUGH_STEPS):
         assign = queue.popleft().assign()
@@ -149,6 +150,11 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         plain = plain or rt
+        if not entry.sure and not rt.seq and not rt.failed and not runs_backward:
+            idle = (
+                True  # it is only guessed that somebody calls it so, and nothing in it has to do with a tape
+            )
+            break
         if rt.unclear and not rt.failed and not rt.fatal:
             unclear.append(assign)
         supposed = supposed or rt.supposed
@@ -204,7 +210,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         if first.what == "grows" and entry_seen.times * 2 < reaching(first, stored):
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
-    if plain is not None and not cut and not waived:
+    if plain is not None and not cut and not waived and not idle:
         analysis.verdicts += drawn_otherwise(shared, entry, analysis, plain)
         analysis.verdicts += grows_each_time(shared, entry, analysis, plain)
         analysis.verdicts += grows_longer(shared, entry, analysis, unclear[:MOST_LONGER])

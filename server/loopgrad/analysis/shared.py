@@ -10,7 +10,7 @@ import ast
 import sys
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 from . import cuts, growth, libraries, observe
 from .lower.scope import Scope, bind
@@ -50,6 +50,10 @@ class FileRecord:
             self._run = block(self.tree.body, scope)
         return self._run
 
+    def let_go(self) -> None:
+        """Takes the lowered code apart, which refers to its file in turn."""
+        self._run = None
+
 
 #: The records of the files that a provider holds. What is lowered of one file serves the analyses of all that
 #: import it, and goes with its text.
@@ -58,10 +62,18 @@ _records: WeakKeyDictionary[Any, dict[str, FileRecord]] = WeakKeyDictionary()
 
 def record_of(source: Any) -> FileRecord:
     """The record of a source file, made once."""
-    by_path = _records.setdefault(source, {})
+    by_path = _records.get(source)
+    if by_path is None:
+        by_path = _records[source] = {}
+        finalize(source, _let_go, by_path).atexit = False
     if source.path not in by_path:
         by_path[source.path] = FileRecord(source.path, source.tree)
     return by_path[source.path]
+
+
+def _let_go(records: dict[str, FileRecord]) -> None:
+    for record in records.values():
+        record.let_go()
 
 
 class _Tensors:

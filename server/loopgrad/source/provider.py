@@ -179,7 +179,7 @@ class FileProvider:
         kept = sum(len(source.text) for source in self._cache.values() if isinstance(source, SourceFile))
         if kept > _KEEP_CHARACTERS:
             self._cache = {key: value for key, value in self._cache.items() if key == STDIN}
-            gc.collect()  # lowered code is full of cycles
+            gc.collect()  # what is left is little, so that this takes no time
         else:
             collect_if_due()
 
