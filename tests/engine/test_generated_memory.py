@@ -102,15 +102,17 @@ def test_every_run_is_told(name: str) -> None:
 
 #: How many elements are there before the first backward runs over one of them.
 @pytest.mark.parametrize("several", [1, 2])
-def test_chance_draws_what_was_walked_before_or_what_has_changed_since(several: int) -> None:
+@pytest.mark.parametrize("memory", ["[]", "deque(maxlen=4)"])
+def test_chance_draws_what_was_walked_before_or_what_has_changed_since(several: int, memory: str) -> None:
     verdict = judge(f"""
 import random
 import torch
+from collections import deque
 from torch import nn
 N = 6
 net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-memory = []
+memory = {memory}
 for i in range(N):
     memory.append(net(torch.randn(4, 3)))
     loss = random.choice(memory).mean()

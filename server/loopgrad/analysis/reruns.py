@@ -45,18 +45,18 @@ def grows_longer(
 
 def drawn_otherwise(shared: Shared, entry: Entry, analysis: Analysis, plain: Runtime) -> list[Verdict]:
     """What raises where chance draws other elements than in the ``plain`` run. It is possible, as all that is drawn."""
-    if not plain.draws:
-        return []
-    rt = Runtime(shared, {}, path_steps(shared))
-    rt.oldest_first = True
-    run_path(rt, entry, Analysis())
-    analysis.steps += rt.steps
+    found: dict[Any, Verdict] = {}
     told = {(v.observation.outcome, v.observation.key) for v in analysis.verdicts}
-    return [
-        Verdict(seen, False)
-        for seen in rt.seen
-        if seen.raised is not None and seen.guess == 1 and (seen.outcome, seen.key) not in told
-    ]
+    for newest in ((False, True), (False, False)) if plain.draws else ():
+        rt = Runtime(shared, {}, path_steps(shared))
+        rt.newest = newest
+        run_path(rt, entry, Analysis())
+        analysis.steps += rt.steps
+        for seen in rt.seen:
+            mark = (seen.outcome, seen.key)
+            if seen.raised is not None and seen.guess == 1 and mark not in told:
+                found.setdefault(mark, Verdict(seen, False))
+    return list(found.values())
 
 
 def _grown(runs: list[Runtime], analysis: Analysis) -> list[Verdict]:

@@ -108,8 +108,9 @@ class Runtime(Deciding):
         self.unclear = False
         #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
         self.each_time: dict[int, bool] = {}
-        #: Whether it drew by chance, and whether the oldest element is the first to be drawn.
-        self.draws = self.oldest_first = False
+        #: Whether it drew by chance; whether the newest element is drawn, not the oldest, by turns.
+        self.draws = False
+        self.newest = (True, False)
         #: Whether it took something for given that is no decision, so that nothing it shows is certain.
         self.supposed = False
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).

@@ -31,13 +31,13 @@ def _sample(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
 def drawn(rt: Any, items: list, site: Site) -> Any:
     """An element by chance: the newest and the oldest alternate, so that both are seen, and neither is certain.
 
-    Which comes first decides what a backward meets, an element that was walked before or one whose weights have
-    changed since: another run begins with the oldest.
+    Which comes when decides what a backward meets, an element that was walked before or one whose weights have
+    changed since: other runs begin with the oldest, or draw that one always (``reruns.drawn_otherwise``).
     """
     n = rt.counts.get(("drawn", id(site)), 0)
     rt.counts[("drawn", id(site))] = n + 1
     rt.draws = True
-    return perhaps(rt, items[-1] if n % 2 == rt.oldest_first else items[0], site)
+    return perhaps(rt, items[-1] if rt.newest[n % 2] else items[0], site)
 
 
 def perhaps(rt: Any, value: Any, site: Site, depth: int = 3) -> Any:
