@@ -92,6 +92,42 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         loss.backward()
         """,
     ),
+    "a mean by a number saves nothing": (
+        ["grows"] * EVERY,
+        """
+        average = torch.zeros(3)
+        for i in range(N):
+            average = torch.lerp(average, u + 1.0, 0.1)
+            average.sum().backward()
+        """,
+    ),
+    "a mean in place by a number saves nothing": (
+        ["grows"] * EVERY,
+        """
+        average = torch.zeros(3)
+        for i in range(N):
+            average.lerp_(u + 1.0, weight=0.1)
+            average.sum().backward()
+        """,
+    ),
+    "a mean by a tensor saves it": (
+        ["second-backward"] * EVERY,
+        """
+        average = torch.zeros(3)
+        for i in range(N):
+            average.lerp_(end=u + 1.0, weight=torch.tensor(0.1))
+            average.sum().backward()
+        """,
+    ),
+    "a tensor that an operation in place is given by its name": (
+        ["second-backward"] * EVERY,
+        """
+        sums = torch.zeros(3)
+        for i in range(N):
+            sums.add_(other=u * w)
+            sums.sum().backward()
+        """,
+    ),
 }
 
 

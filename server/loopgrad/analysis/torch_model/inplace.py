@@ -10,6 +10,7 @@ from ..lower.scope import text_of
 from ..tape import ALWAYS, DEPENDS, NEVER, DetachedNode, DetachedStorage, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
+from .by_number import scalar_profile
 from .tensors import _ANSWERS, OPERATORS, binary, bump, doubt, saved_entry, unknown_inside
 
 
@@ -100,7 +101,11 @@ def _saves(name: str, profile: Any, t: Tensor, others: list[Any]) -> tuple[int, 
         return NEVER, ()
     tensors = [o for o in others if type(o) is Tensor or (type(o) is Sym and o.node is not None)]
     if profile is None:
-        scalar = table.method(name + "#scalar") if not tensors else None
+        scalar = (
+            scalar_profile(table.method, name, [t, *others], {})
+            if tensors
+            else table.method(name + "#scalar")
+        )
         profile = scalar or table.method(name)
     if profile is None:
         return DEPENDS, ()

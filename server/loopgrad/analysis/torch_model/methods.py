@@ -28,13 +28,20 @@ def method(rt: Any, t: Tensor, name: str, args: list, kwargs: dict[str, Any], si
     if special is not None:
         return special(rt, t, args, kwargs, site)
     if name.endswith("_") and not name.endswith("__") and name in table.inplace():
-        inplace.modify(rt, t, name[:-1], args[:3], site)
+        inplace.modify(rt, t, name[:-1], _in_order(name[:-1], args, kwargs)[:3], site)
         return t
     if name.startswith("new_"):
         return factory(rt, site, args, kwargs)
     if name.startswith("__"):
         return rt.fresh(site)
     return apply(rt, name, [t, *args], kwargs, site)
+
+
+def _in_order(name: str, args: list, kwargs: dict[str, Any]) -> list:
+    """A method's arguments in the order of its tensors, those that are given by their names too."""
+    profile = table.method(name)
+    names = profile.args[1 + len(args) :] if profile is not None and kwargs else ()
+    return [*args, *(kwargs[each] for each in names if each in kwargs)]
 
 
 def factory(rt: Any, site: Site, args: list, kwargs: dict[str, Any]) -> Tensor:

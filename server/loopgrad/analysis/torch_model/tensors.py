@@ -14,6 +14,7 @@ from ..knowledge import torch_table as table
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor, ZeroNode
 from ..values import CONST, MISSING, LDict, LList, Native, Sym, node_of, tensors_in
 from ..where import Site
+from .by_number import scalar_profile
 
 #: Python's operators by the tensor method that they are.
 OPERATORS = {
@@ -310,7 +311,10 @@ def apply(rt: Any, name: str, args: list, kwargs: dict[str, Any], site: Site | N
         return unknown_op(rt, full, args, kwargs, site)  # of two tensors, or along a dimension
     if name == "einsum":
         count = max(count, len(args) - 1)
-    profile = look(variant(full, args, kwargs, count)) or look(full)
+    form = variant(full, args, kwargs, count)
+    profile = look(form) or look(full)
+    if form == full and profile is not None:
+        profile = scalar_profile(look, full, args, kwargs) or profile
     if profile is None and prefix:
         profile = table.method(name)
     if profile is None:
