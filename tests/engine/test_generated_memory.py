@@ -119,6 +119,15 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             average.sum().backward()
         """,
     ),
+    "a source that an operation in place along a dimension is given by its name": (
+        ["second-backward"] * EVERY,
+        """
+        sums = torch.zeros(3)
+        for i in range(N):
+            sums.scatter_add_(dim=0, index=torch.tensor([0, 1, 2]), src=u * w)
+            sums.sum().backward()
+        """,
+    ),
     "a tensor that an operation in place is given by its name": (
         ["second-backward"] * EVERY,
         """

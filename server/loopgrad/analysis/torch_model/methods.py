@@ -256,8 +256,15 @@ def _long(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Tensor:
     return graphless(rt, site, "index")
 
 
-def _copy(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Tensor:
-    return inplace.modify(rt, t, "copy", args[:1], site)
+def _modifier(name: str, *parameters: str) -> Method:
+    """A method in place that takes these parameters, by place or by name; a ``dim`` is none of its operands."""
+
+    def run(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Tensor:
+        given = {**dict(zip(parameters, args)), **kwargs}
+        operands = [given[each] for each in parameters if each in given and each != "dim"]
+        return inplace.modify(rt, t, name, operands, site)
+
+    return run
 
 
 def _set(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site) -> Tensor:
@@ -333,18 +340,18 @@ _SPECIAL: dict[str, Method] = {
     "register_hook": _hook,
     "retain_grad": _retain,
     "is_contiguous": lambda rt, t, a, k, s: True,
-    "copy_": _copy,
+    "copy_": _modifier("copy", "other"),
     "set_": _set,
-    "zero_": lambda rt, t, a, k, s: inplace.modify(rt, t, "zero", [], s),
-    "fill_": lambda rt, t, a, k, s: inplace.modify(rt, t, "fill", a[:1], s),
+    "zero_": _modifier("zero"),
+    "fill_": _modifier("fill", "value"),
     "share_memory_": lambda rt, t, a, k, s: t,
     "pin_memory": lambda rt, t, a, k, s: t,
-    "apply_": lambda rt, t, a, k, s: inplace.modify(rt, t, "normal", [], s),
-    "scatter_": lambda rt, t, a, k, s: inplace.modify(rt, t, "scatter", a[1:] if a else [], s),
-    "scatter_add_": lambda rt, t, a, k, s: inplace.modify(rt, t, "scatter_add", a[1:] if a else [], s),
-    "index_add_": lambda rt, t, a, k, s: inplace.modify(rt, t, "index_add", a[1:] if a else [], s),
-    "index_copy_": lambda rt, t, a, k, s: inplace.modify(rt, t, "index_copy", a[1:] if a else [], s),
-    "masked_fill_": lambda rt, t, a, k, s: inplace.modify(rt, t, "masked_fill", a, s),
+    "apply_": _modifier("normal"),
+    "scatter_": _modifier("scatter", "dim", "index", "src", "value"),
+    "scatter_add_": _modifier("scatter_add", "dim", "index", "src"),
+    "index_add_": _modifier("index_add", "dim", "index", "source"),
+    "index_copy_": _modifier("index_copy", "dim", "index", "source"),
+    "masked_fill_": _modifier("masked_fill", "mask", "value"),
     "max": _tensor_max("max"),
     "min": _tensor_max("min"),
     "is_floating_point": lambda rt, t, a, k, s: not t.not_float,
