@@ -239,8 +239,8 @@ def bind(profile: Any, args: list, kwargs: dict[str, Any]) -> list[Any]:
         if name in kwargs:
             bound[k] = kwargs[name]
             taken.add(k)
-        elif k == 0 and "self" in kwargs:
-            bound[k] = kwargs["self"]
+        elif k == 0 and ("self" in kwargs or "input" in kwargs):
+            bound[k] = kwargs.get("self", kwargs.get("input"))
             taken.add(k)
     rest = iter(args)
     if names and names[0] == "tensors":
