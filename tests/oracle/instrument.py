@@ -105,9 +105,9 @@ def instrument(source: str, conditions: tuple[Place, ...] = ()) -> Instrumented:
     return Instrumented(compile(tree, FILE, "exec"), tuple(loops))
 
 
-def more_steps(source: str) -> int:
+def more_steps(source: str) -> tuple[int, ...]:
     """More steps than a program's few, by which growth is told: as many digits where a condition looks at these."""
-    return 9 if "len(str(N))" in source else 12
+    return (9,) if "len(str(N))" in source else (12, 24)
 
 
 def with_steps(source: str, steps: int) -> str | None:

@@ -100,7 +100,8 @@ class _Engine:
         except RuntimeError:
             if options.get("accumulate_grad"):
                 return ()
-            raise  # of `autograd.grad`, whose results are wanted
+            # Of `autograd.grad`, whose results are wanted.
+            return tuple(torch.zeros_like(t) if isinstance(t, torch.Tensor) else None for t in args[4])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -213,7 +214,7 @@ class _Longer:
 
 def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
     short = tape.generations()
-    longer = programs.run(run, with_steps, more_steps(programs.source))
+    longer = programs.run(run, with_steps, more_steps(programs.source)[0])
     if longer is None:
         longest = tape.longest()
         run.grow_loops = [line for line, n in short.items() if n >= 4 and n >= longest[line] // 2]
@@ -244,9 +245,10 @@ def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
 def _goes_on(run: Run, programs: _Longer, short: dict[int, int], more: dict[int, int]) -> bool:
     """Whether what keeps little more in 12 steps keeps more again in 24: two values that each hold their last
     iterations may be the same ones after 6 (the best loss so far and the newest)."""
-    if any(more[line] - short.get(line, 0) > 3 for line in run.grow_loops):
+    further = more_steps(programs.source)[1:]
+    if not further or any(more[line] - short.get(line, 0) > 3 for line in run.grow_loops):
         return True
-    longest = programs.run(run, with_steps, 24)
+    longest = programs.run(run, with_steps, further[0])
     if longest is None or longest[0].outcome != "clean":
         return True
     most = longest[1].generations()

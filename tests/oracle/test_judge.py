@@ -109,3 +109,16 @@ def test_an_error_behind_the_exception_is_the_program_s_own() -> None:
     assert fix_problem(before, after, [], lambda old: behind(source, old)) is None
     after = observe(source.replace("backward()", "backwards()", 1))
     assert fix_problem(before, after, [], lambda old: behind(source, old)) is not None
+
+
+def test_an_error_behind_a_gradient_is_the_program_s_own() -> None:
+    body = """\
+with torch.no_grad():
+    loss = (w * w).sum()
+(g,) = torch.autograd.grad(loss, [w])
+w.grad = 1.0 * g
+print(missing)
+"""
+    (run,) = observe(HEAD + body)
+    assert run.outcome == "no-grad-fn"
+    assert behind(HEAD + body, run) == "NameError: name 'missing' is not defined"

@@ -118,7 +118,7 @@ def replay(source: str) -> Replay:
         wished = {place: value for place, value in wished.items() if place not in subjects}
         loops = [step for step in finding.witness if step.kind == "loop"]
         about = f"{finding.code} {finding.outcome}"
-        steps = more_steps(source) if finding.outcome == "grows" else None
+        steps = more_steps(source)[0] if finding.outcome == "grows" else None
         runs = list(_runs(source, wished, False, steps))
         if not runs:
             result.forced += 1
