@@ -407,6 +407,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             w.requires_grad_(False)
         """,
     ),
+    "a list that grows where neither of two conditions clears or walks it": (
+        ["grows", "second-backward", "clean", "clean"],
+        """
+        kept = []
+        for i in range(N):
+            kept.append((w * i).square().sum())
+            loss = sum(kept)
+            if args.b:
+                loss.backward()
+            if args.a:
+                kept = []
+        """,
+    ),
     "the best value so far and the newest one hold no more in the end": (
         ["clean"] * EVERY,
         """

@@ -350,6 +350,42 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             total.backward()
         """,
     ),
+    "an iteration of unknown many that does nothing is made up for": (
+        "grows",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        total = 0.0
+        def batches(count):
+            for _ in range(count):
+                yield torch.randn(3)
+        for step, x in enumerate(batches(N)):
+            if step == 1:
+                continue
+            loss = (x * w).sum()
+            loss.backward()
+            total += loss
+        """,
+    ),
+    "an iteration of unknown many that does nothing, and a window": (
+        "clean",
+        """
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        kept = []
+        def batches(count):
+            for _ in range(count):
+                yield torch.randn(3)
+        for step, x in enumerate(batches(N)):
+            if step == 1:
+                continue
+            loss = (x * w).sum()
+            loss.backward()
+            kept = kept[-1:] + [loss]
+        """,
+    ),
 }
 
 

@@ -99,6 +99,33 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 x.square().sum().backward()
         """,
     ),
+    "a sum whose backward is under a condition is cut behind the condition": (
+        ["grows", "inplace-version"],
+        """
+        total = 0.0
+        for i in range(N):
+            total = total + nn.functional.mse_loss(torch.tanh(net(torch.randn(3))) * u, w)
+            if (i + 1) % 2 == 0:
+                if args.a:
+                    total.backward(retain_graph=True)
+                optimizer.step()
+                optimizer.zero_grad()
+        """,
+    ),
+    "a list that is never cleared is cut element by element": (
+        ["grows", "second-backward"],
+        """
+        net.saved = []
+        for i in range(N):
+            for t in range(2):
+                net.saved.append(net(torch.randn(3)).square().mean())
+            loss = sum(net.saved)
+            optimizer.zero_grad()
+            if args.a:
+                loss.backward()
+            optimizer.step()
+        """,
+    ),
 }
 
 
@@ -107,4 +134,22 @@ def test_both_sides_are_told(name: str) -> None:
     outcomes, text = PROGRAMS[name]
     verdict = judge(HEAD + textwrap.dedent(text))
     assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
+    assert verdict["disagreements"] == []
+
+
+def test_a_table_that_a_function_only_writes_to_is_named_and_cut_in_place() -> None:
+    table = """
+    bank = torch.zeros(2, 3)
+    def step():
+        bank[0] = bank[0] * 0.5 + u
+        (w * u + bank[0]).sum().backward()
+    for i in range(N):
+        step()
+    """
+    verdict = judge(HEAD + textwrap.dedent(table))
+    assert {run["outcome"] for run in verdict["runs"]} == {"second-backward"}
+    (finding,) = verdict["report"]["findings"]
+    assert finding["carriers"] == ["bank"]
+    (edit,) = next(fix["edits"] for fix in finding["fixes"] if fix["preferred"])
+    assert edit["new_text"].strip() == "bank.detach_()"
     assert verdict["disagreements"] == []

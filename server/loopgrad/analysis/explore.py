@@ -207,7 +207,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             continue  # where the graph was lost is not known, so it may not be lost at all
         if first.what == "grows" and entry_seen.guess:
             continue
-        if first.what == "grows" and entry_seen.times * 2 < reaching(first, stored):
+        if first.what == "grows" and entry_seen.times * 4 < reaching(first, stored):
             continue
         analysis.verdicts.append(Verdict(first, certain and entry.sure))
     if plain is not None and not cut and not waived and not idle:

@@ -133,13 +133,15 @@ def lower_for(node: Any, scope: Scope) -> Run:
                             outer.steps = False
                 store(f, item)
                 item = None
+                seq = rt.seq
                 signal = body(f)
                 if signal is not None and signal is not CONTINUE:
                     if signal is not BREAK:
                         return signal
                     rt.shared.growth.broken_off(rt, loop)
                     return None
-                rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
+                if signal is not CONTINUE or rt.seq != seq or not plan.skipped(source.length):
+                    rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 i = plan.next(i, source.length)
                 if i is None:
                     cut = True

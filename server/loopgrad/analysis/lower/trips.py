@@ -15,6 +15,8 @@ from ..where import TURNS, LoopRun
 
 #: Iterations of a loop of unknown length, by how many loops are around it (see :func:`depth_in`).
 UNKNOWN_TRIPS = (4, 4, 3, 2)
+#: For so many iterations that did nothing it runs once more.
+MOST_SKIPS = 4
 #: A loop of known length runs in full up to this many iterations, by depth.
 FULL_TRIPS = (8, 8, 8, 6, 4)
 #: A loop that records nothing runs on up to here, and while it has cost little (in steps and library calls).
@@ -68,7 +70,7 @@ def depth_in(loops: list[LoopRun]) -> int:
 class Plan:
     """Which iterations of a loop to execute."""
 
-    __slots__ = ("base", "begun", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq")
+    __slots__ = ("base", "begun", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq", "skips")
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class Plan:
             self.base = length
         self.random = random
         self.jumps: list[int] | None = None
+        self.skips = 0
         self.seq = rt.seq
         self.begun = rt.steps + rt.work
         self.seen = dict(rt.turns)
@@ -117,6 +120,14 @@ class Plan:
             return LIGHT_TRIPS
         usual = self.base if endless else self.full
         return max([usual, *(through(turn) for turn in self._turned() if turn[1] <= NEAR)])
+
+    def skipped(self, length: int | None) -> bool:
+        """Whether a loop of unknown length runs once more for an iteration that did nothing (``continue``)."""
+        if length is not None or self.skips >= MOST_SKIPS:
+            return False
+        self.skips += 1
+        self.base += 1
+        return True
 
     def next(self, i: int, length: int | None) -> int | None:
         """The iteration (from 0) to run after iteration ``i``; None where the loop is cut."""

@@ -78,6 +78,14 @@ def remember(rt: Any, node: Node, site: Site | None) -> None:
         at = at.value
     if isinstance(at, (ast.Name, ast.Attribute)):
         kind = "attribute" if isinstance(at, ast.Attribute) else "name"
+        frame = rt.frames[-1] if rt.frames else None
+        if (
+            isinstance(at, ast.Name)
+            and frame is not None
+            and frame.func is not None
+            and at.id not in frame.vars
+        ):
+            kind = "nonlocal"  # what the function did not bind outlives the call
         node.stores = [Store(site, text_of(at), rt.where, kind, "tensor")]
 
 

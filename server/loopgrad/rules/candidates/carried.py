@@ -119,6 +119,7 @@ def plans(carriers: list[Store], seen: Observation, context: Context) -> Iterato
     ordered: list[Plan | None] = [("store", at_store(carriers) or []), ("store", at_given_value(carriers))]
     later = [
         ("end", at_end(carriers, seen, context) or []),
+        ("end", behind_condition(carriers, seen, context)),
         ("own", at_own_use(carriers)),
         ("start", at_start(carriers, seen, context) or []),
     ]
@@ -186,8 +187,12 @@ def at_given_value(carriers: list[Store]) -> list[Step]:
 def assignments(group: list[Store], suffix: str = ".detach()") -> str:
     """The statements that cut a group of names: ``h, c = h.detach(), c.detach()`` where that is short."""
     lines = list(dict.fromkeys(line for store in group if (line := store.assignment(suffix)) is not None))
-    pairs = [line.split(" = ", 1) for line in lines]
-    if len(pairs) in (2, 3) and all(right == f"{left}.detach()" for left, right in pairs):
+    pairs = [line.split(" = ", 1) for line in lines if " = " in line]
+    if (
+        len(pairs) == len(lines)
+        and len(pairs) in (2, 3)
+        and all(right == f"{left}.detach()" for left, right in pairs)
+    ):
         joined = f"{', '.join(left for left, _ in pairs)} = {', '.join(right for _, right in pairs)}"
         if len(joined) <= 72:
             return joined
@@ -218,6 +223,30 @@ def at_end(
     if statement is not None:
         return [file.step("insert_after", statement, text)]
     return None
+
+
+def behind_condition(carriers: list[Store], seen: Observation, context: Context) -> list[Step]:
+    """Behind the ``if`` that decides on the backward for the whole loop: without the backward it grows."""
+    raised, loop = seen.raised, _loop(seen, context)
+    if raised is None or loop is None or any(store.assignment() is None for store in carriers):
+        return []
+    file = carriers[0].file
+    if any(path != file.path for path in (context.path(raised), *(store.file.path for store in carriers))):
+        return []
+    condition = file.tree.parent(file.tree.statement(raised.node) or raised.node)
+    if not isinstance(condition, ast.If) or not all(reachable(store, condition) for store in carriers):
+        return []
+    if all(each is not loop for each in file.tree.up(condition)):
+        return []
+    above = file.tree.parent(condition)
+    if isinstance(above, ast.If) and above.orelse == [condition]:
+        return []  # an elif
+    changed = {
+        each.id for each in ast.walk(loop) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    if any(isinstance(each, ast.Name) and each.id in changed for each in ast.walk(condition.test)):
+        return []
+    return [file.step("insert_after", condition, assignments(carriers))]
 
 
 def at_start(carriers: list[Store], seen: Observation, context: Context) -> list[Step] | None:

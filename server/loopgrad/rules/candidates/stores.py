@@ -112,13 +112,35 @@ class Store:
         return cut_value(value, self.shape, self.file, suffix)
 
     def assignment(self, suffix: str = ".detach()") -> str | None:
-        """``name = name.detach()`` for the value's nesting."""
+        """``name = name.detach()`` for the value's nesting; each element of a list that is filled."""
+        if self.kind == "append":
+            return self._elements(suffix)
         if not self.nameable:
             return None
+        if self.kind == "nonlocal" and suffix == ".detach()" and is_tensor(self.shape) and not self._declared:
+            return f"{self.name}.detach_()"  # written to in part: the function cannot bind it anew
         text = cut_text(self.name, self.shape, self.file, suffix=suffix)
         if text is None and isinstance(self.shape, tuple) and self.shape[0] == "object":
             return self._fields(suffix)
         return None if text is None else f"{self.name} = {text}"
+
+    @property
+    def _declared(self) -> bool:
+        """Whether the function may bind its carrier's name: it is ``global`` or ``nonlocal`` there."""
+        declarations = (each for each in ast.walk(self.scope) if isinstance(each, (ast.Global, ast.Nonlocal)))
+        return any(self.name in each.names for each in declarations)
+
+    def _elements(self, suffix: str) -> str | None:
+        """All that a list holds cut in place, where it is plainly a list: whoever else has it goes on with the same."""
+        plain = any(
+            isinstance(each, ast.Assign)
+            and isinstance(each.value, ast.List)
+            and any(ast.unparse(target) == self.name for target in each.targets)
+            for each in ast.walk(self.file.tree.tree)
+        )
+        if not plain or not is_tensor(self.shape) or method_name(self.node) != "append":
+            return None
+        return f"{self.name}[:] = [part{suffix} for part in {self.name}]"
 
     def _fields(self, suffix: str) -> str | None:
         """An object's fields cut in place, one after the other."""
