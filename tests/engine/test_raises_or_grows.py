@@ -142,7 +142,8 @@ def test_a_table_that_a_function_only_writes_to_is_named_and_cut_in_place() -> N
     bank = torch.zeros(2, 3)
     def step():
         bank[0] = bank[0] * 0.5 + u
-        (w * u + bank[0]).sum().backward()
+        loss = (w * u + bank[0]).sum()
+        loss.backward()
     for i in range(N):
         step()
     """
