@@ -126,6 +126,21 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             optimizer.step()
         """,
     ),
+    "a number in a named tuple stays when the tensor beside it is cut": (
+        ["grows", "second-backward"],
+        """
+        from typing import NamedTuple
+        class State(NamedTuple):
+            h: torch.Tensor
+            n: int
+        state = State(torch.zeros(3), 0)
+        for i in range(N):
+            v = torch.tanh(state.h + w)
+            loss = v.sum() if args.a else u.norm()
+            loss.backward()
+            state = state._replace(h=v)
+        """,
+    ),
 }
 
 

@@ -73,7 +73,17 @@ def _tuple_object(name: str, cls: str, file: File | None, depth: int, suffix: st
     if file is None or not is_namedtuple(cls, file.tree.tree):
         return None
     part = _PARTS[depth]
-    return f"{cls}(*({part}{suffix} for {part} in {name}))"
+    cut = f"{part}{suffix}"
+    if _holds_others(cls, file.tree.tree):
+        cut = f"{cut} if torch.is_tensor({part}) else {part}"
+    return f"{cls}(*({cut} for {part} in {name}))"
+
+
+def _holds_others(cls: str, tree: ast.Module) -> bool:
+    """Whether a class of ``typing.NamedTuple`` declares a field that is no tensor."""
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == cls)
+    fields = (each for node in found for each in node.body if isinstance(each, ast.AnnAssign))
+    return any("Tensor" not in ast.unparse(each.annotation) for each in fields)
 
 
 def is_namedtuple(cls: str, tree: ast.Module) -> bool:
