@@ -6,6 +6,7 @@ named and costs no other file; on Ctrl-C all processes end at once.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -82,6 +83,7 @@ _worker: Checker | None = None
 def _start_worker(checker: Checker) -> None:
     global _worker
     _worker = checker
+    gc.freeze()  # what is there before the first file stays
     collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # on Ctrl-C workers go quietly
 

@@ -33,6 +33,8 @@ LINE_FILE_STEPS = 15
 MOST_WAIVED = 8
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
+#: Paths of such a guess that fails, where no backward stands in its file and nothing is recorded.
+IDLE_PATHS = 3
 #: So many paths of an entry point are run with more steps.
 MOST_LONGER = 4
 #: The exceptions of a path on which an attribute or an argument was missing.
@@ -150,11 +152,6 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         cut = cut or not whole or any(reason == "depth" for _, _, reason in rt.partial)
         complete += 1
         plain = plain or rt
-        if not entry.sure and not rt.seq and not rt.failed and not runs_backward:
-            idle = (
-                True  # it is only guessed that somebody calls it so, and nothing in it has to do with a tape
-            )
-            break
         if rt.unclear and not rt.failed and not rt.fatal:
             unclear.append(assign)
         supposed = supposed or rt.supposed
@@ -171,6 +168,9 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
         if not entry.sure and what in shown:
             continue  # the flip that led here changed nothing, so it is not combined with others
+        if not (entry.sure or rt.seq or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
+            idle = True  # it is a guess that somebody calls it so, and nothing in it has to do with a tape
+            break
         shown.add(what)
         flips = flipped(assign, rt.trace)
         if failing and rt.failed and not rt.passes:

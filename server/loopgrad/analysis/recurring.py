@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from .decisions import Decision
-from .lower.nodes import FILLS
+from .lower.nodes import FILLS, walk
 
 #: A condition that is asked anew so often is one on each iteration's data; of so many the other side is run.
 ASKED = 3
@@ -29,7 +29,7 @@ def other_sides(trace: list[Decision]) -> list[tuple[int, bool]]:
 
 def keeps_something(statement: ast.AST) -> bool:
     """Whether an ``if`` fills a container or adds to something."""
-    for node in ast.walk(statement) if isinstance(statement, ast.If) else ():
+    for node in walk(statement) if isinstance(statement, ast.If) else ():
         if (
             isinstance(node, ast.AugAssign)
             or isinstance(node, ast.Subscript)

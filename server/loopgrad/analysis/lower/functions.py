@@ -8,7 +8,7 @@ from typing import Any
 
 from ..runtime import Frame
 from ..signals import Raised
-from ..values import MORE, Class, Func, LDict, Obj
+from ..values import CONST, MORE, Class, Func, LDict, Obj
 from ..where import Site
 from .nodes import walk_all
 from .scope import Scope, bind, has_yield
@@ -192,12 +192,13 @@ def lower_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
         made = rt.shared.classes.build(rt, name, parents, ns, node, {k: v(f) for k, v in keywords}, site)
         if isinstance(made, Class):
             for value in ns.values():
-                inner_func = getattr(value, "func", value)
-                if type(inner_func) is Func:
-                    inner_func.owner = made
-                getter = getattr(value, "getter", None)
-                if type(getter) is Func:
-                    getter.owner = made
+                kind = type(value)
+                if kind is Func:
+                    value.owner = made
+                elif kind not in CONST:
+                    for inner_func in (getattr(value, "func", None), getattr(value, "getter", None)):
+                        if type(inner_func) is Func:
+                            inner_func.owner = made
         for decorator in reversed(decorators):
             made = rt.shared.decorators.decorate(rt, decorator(f), made, site)
         return made

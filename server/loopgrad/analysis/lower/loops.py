@@ -162,7 +162,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
 
 def lower_while(node: ast.While, scope: Scope) -> Run:
     # The test's own limit is how long the loop runs, nothing that changes inside of it.
-    scope.idle.update(id(each) for each in ast.walk(node.test) if isinstance(each, ast.Compare))
+    scope.idle.update(id(each) for each in walk_all([node.test]) if isinstance(each, ast.Compare))
     test = lower(node.test, scope)
     body = block(node.body, scope)
     orelse = block(node.orelse, scope) if node.orelse else None

@@ -59,8 +59,10 @@ def _empty(node: ast.stmt) -> bool:
 def statement(node: ast.stmt, scope: Scope) -> Run:
     """Lower one statement; the result counts a step and checks the budget."""
     scope.stmt = node
-    inner = _LOWER[type(node)](node, scope)
     line = node.lineno
+    if _is_plain_def(node, scope):
+        return _plain_def(node, scope, line)
+    inner = _LOWER[type(node)](node, scope)
 
     def run(f: Frame) -> Any:
         rt = f.rt
@@ -255,6 +257,33 @@ def _def(node: Any, scope: Scope) -> Run:
         for decorator in reversed(decorators):
             func = f.rt.shared.decorators.decorate(f.rt, decorator(f), func, site)
         store(f, func)
+
+    return run
+
+
+def _is_plain_def(node: ast.stmt, scope: Scope) -> bool:
+    """Whether it is a ``def`` of a module or class that runs nothing else: most of what is imported."""
+    if type(node) is not ast.FunctionDef or node.decorator_list:
+        return False
+    if scope.kind != "module" and (scope.kind != "class" or scope.lookup(node.name)[0] != "class"):
+        return False
+    defaults = [*node.args.defaults, *node.args.kw_defaults]
+    return all(each is None or type(each) is ast.Constant for each in defaults)
+
+
+def _plain_def(node: Any, scope: Scope, line: int) -> Run:
+    make = lower_function(node, scope)
+    name = node.name
+
+    def run(f: Frame) -> None:
+        rt = f.rt
+        rt.steps += 1
+        if rt.steps > rt.limit:
+            raise Budget("steps", line)
+        table = f.vars
+        if rt.log is not None:
+            rt.note(table, name)
+        table[name] = make(f)
 
     return run
 

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from ..knowledge import torch_names
+from ..lower.nodes import walk
 from ..signals import Raised
 from ..tape import Tensor
 from ..values import (
@@ -138,7 +139,7 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
 def assigned(cls: Class) -> frozenset[str]:
     """The attributes that some method of a class assigns on its first parameter."""
     if cls.sets is None:
-        stores = (node for node in ast.walk(cls.node) if isinstance(node, ast.Attribute)) if cls.node else ()
+        stores = (node for node in walk(cls.node) if isinstance(node, ast.Attribute)) if cls.node else ()
         cls.sets = frozenset(node.attr for node in stores if isinstance(node.ctx, ast.Store))
     return cls.sets
 
