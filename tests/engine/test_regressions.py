@@ -376,6 +376,16 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         loss.backward()
         """,
     ),
+    "the tensor that new is given keeps its graph": (
+        "second-backward",
+        """
+        import torch
+        w = torch.randn(3, requires_grad=True)
+        h = torch.randn(3).new(torch.tanh(w))
+        h.sum().backward()
+        h.sum().backward()
+        """,
+    ),
 }
 
 

@@ -34,6 +34,10 @@ def method(rt: Any, t: Tensor, name: str, args: list, kwargs: dict[str, Any], si
         return factory(rt, site, args, kwargs)
     if name.startswith("__"):
         return rt.fresh(site)
+    if name == "new" and len(args) == 1 and type(args[0]) is Tensor:
+        return apply(
+            rt, "view_as", [args[0], args[0]], kwargs, site
+        )  # of 0.3: the other tensor, under a new name
     return apply(rt, name, [t, *args], kwargs, site)
 
 
