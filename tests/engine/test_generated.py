@@ -420,6 +420,28 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept = []
         """,
     ),
+    "a list that is filled every third iteration, and was cleared once": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(N):
+            loss = (w * w).sum()
+            if i == 2:
+                kept = []
+            if i % 3 == 0:
+                kept.append(loss)
+        """,
+    ),
+    "a list that holds one value of the fourth iteration": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N):
+            loss = (w * w).sum()
+            if i == 3:
+                kept.append(loss)
+        """,
+    ),
     "the best value so far and the newest one hold no more in the end": (
         ["clean"] * EVERY,
         """

@@ -125,8 +125,12 @@ def end_of_loop(rt: Any, loop: LoopRun) -> None:
         more = born - {loop.executed[-1]} - (held.get(key) or held.get(_apart(place)) or set())
         if born and len(born) >= enough and more:
             inspect(rt, loop, place, nodes, born)
-        elif len(born_in(nodes, loop) - {None}) > (1 if held.get(key) or held.get(_apart(place)) else 0):
-            rt.unclear = True
+        else:
+            alive = {k for k in born_in(nodes, loop) if k is not None}
+            # A container that has not let go of an earlier iteration may be filled every few.
+            kept = place[0] == "in" and min(alive, default=loop.executed[-1]) < loop.executed[-1] - 1
+            if kept or len(alive) > (1 if held.get(key) or held.get(_apart(place)) else 0):
+                rt.unclear = True
 
 
 def broken_off(rt: Any, loop: LoopRun) -> None:
