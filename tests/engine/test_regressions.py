@@ -386,6 +386,38 @@ PROGRAMS: dict[str, tuple[str, str]] = {
         h.sum().backward()
         """,
     ),
+    "the last step of an unknown number of them is one step, and the loop ends with it": (
+        "clean",
+        """
+        import argparse
+        import torch
+        N = 6
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--steps", type=int, default=5)
+        args = parser.parse_args()
+        cell = torch.nn.RNNCell(3, 3)
+        for epoch in range(N):
+            h = torch.zeros(1, 3)
+            for t in range(args.steps):
+                h = cell(torch.randn(1, 3), h)
+                if t == args.steps - 1:
+                    h.sum().backward()
+        """,
+    ),
+    "a sequence whose one backward stands in its last step": (
+        "clean",
+        """
+        import torch
+        N = 6
+        cell = torch.nn.RNNCell(3, 3)
+        for epoch in range(N):
+            h = torch.zeros(1, 3)
+            for t in range(6):
+                h = cell(torch.randn(1, 3), h)
+                if t == 5:
+                    h.sum().backward()
+        """,
+    ),
 }
 
 

@@ -139,6 +139,10 @@ class Deciding(Undoable):
             return a if a is b else None
         choice = self.assign.get(sym.key)
         if choice is not None:
+            if choice:
+                self.derive(
+                    sym, choice
+                )  # what a path was given has the consequences of what it decided itself
             return choice
         if op in ("is", "eq") and type(sym.args[0]) is Sym:
             fact = self.facts.get(sym.args[0].key)
@@ -224,10 +228,23 @@ class Deciding(Undoable):
         if sym.op in ("is", "eq") and type(sym.args[0]) is Sym and not isinstance(sym.args[1], Sym):
             inner = sym.args[0]
             if choice and inner.op == "":
-                self.put(self.facts, inner.key, ("value", sym.args[1]))
+                self._is_value(inner.key, sym.args[1])
         elif not sym.op and choice:
             if self.facts.get(sym.key) is None:
                 self.put(self.facts, sym.key, ("truthy", True))
+
+    def _is_value(self, key: Any, value: Any) -> None:
+        """An unknown is this value; what it was computed from by adding a number is known with it."""
+        if key in self.facts:
+            return
+        self.put(self.facts, key, ("value", value))
+        if type(value) is not int or type(key) is not tuple or len(key) != 3 or key[0] not in ("add", "sub"):
+            return
+        op, one, other = key
+        if op == "add" and _is_int(one):
+            one, other = other, one
+        if _is_int(other) and not _is_int(one):
+            self._is_value(one, value - other[1] if op == "add" else value + other[1])
 
     @staticmethod
     def usual(sym: Sym) -> bool:
@@ -238,6 +255,11 @@ class Deciding(Undoable):
         if sym.kind in ("call", "bool"):
             return False
         return True
+
+
+def _is_int(key: Any) -> bool:
+    """Whether the key of an operand is that of a number."""
+    return type(key) is tuple and len(key) == 2 and key[0] == "int"
 
 
 def _is_shape(part: Any) -> bool:

@@ -82,8 +82,25 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
             inspect(rt, loop, place, nodes, due)
 
 
-def end_of_loop(rt: Any, loop: LoopRun) -> None:
-    """Called where a loop is left, but not by an exception: look again if it ran on after the first look.
+def _walked_last(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
+    """Whether a loop's backward ran in its last iteration, over what was kept for it (``if t == T - 1:``)."""
+    run = rt.passes[-1]
+    return (
+        not run.retain
+        and iteration_in(run.where, loop) == loop.executed[-1]
+        and any(n.consumed is run for n in reachable(nodes))
+    )
+
+
+def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
+    """Called where a loop is left, but not by an exception. ``whole`` where it has come to its own end."""
+    _look_again(rt, loop)
+    if whole and loop.backwards == 1:
+        rt.growth = [c for c in rt.growth if c.loop is not loop or not _walked_last(rt, loop, c.nodes)]
+
+
+def _look_again(rt: Any, loop: LoopRun) -> None:
+    """Look at a loop's growth again where it ran on after the first look.
 
     A window of the last few values, and what is reset, replaced or cleared, has lost iterations by now.
     """

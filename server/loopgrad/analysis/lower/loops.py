@@ -108,12 +108,11 @@ def lower_for(node: Any, scope: Scope) -> Run:
         loop.turns = plan.base
         loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
-        i: int | None = 0
+        i = 0
         cut = False
         before: dict[str, Any] = {}
         try:
             while True:
-                assert i is not None
                 # Fetching the element is part of its iteration: a loader's collation records there.
                 rt.where = Where(parent, None, loop, i + 1)
                 try:
@@ -142,11 +141,12 @@ def lower_for(node: Any, scope: Scope) -> Run:
                     return None
                 if signal is not CONTINUE or rt.seq != seq or not plan.skipped(source.length):
                     rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
-                i = plan.next(i, source.length)
-                if i is None:
-                    cut = True
+                following = plan.next(i, source.length)
+                if following is None:
+                    cut = not source.steps or source.get(i + 1) is not MISSING
                     break
-            rt.shared.growth.end_of_loop(rt, loop)
+                i = following
+            rt.shared.growth.end_of_loop(rt, loop, not cut)
         finally:
             rt.loops.pop()
             rt.where = parent

@@ -36,12 +36,17 @@ def _range(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
             raise Raised(type(error).__name__) from None
     if any(type(a) is float or type(a) is str for a in args):
         raise Raised("TypeError")
-    if len(args) == 1:
-        return Endless(lambda i: i, counter=True)
-    start, step = args[0], args[2] if len(args) > 2 else 1
+    start, stop = (0, args[0]) if len(args) == 1 else args[:2]
+    step = args[2] if len(args) > 2 else 1
     if type(start) is int and type(step) is int:
-        return Endless(lambda i: start + i * step, counter=True)
+        return Endless(lambda i: _in_range(rt, start + i * step, stop, step), counter=True)
     return Endless(lambda i: start if i == 0 else rt.fresh(site, "number"), counter=True)
+
+
+def _in_range(rt: Any, number: int, stop: Any, step: int) -> Any:
+    """A number of a range whose end is unknown, or has been told by a condition since."""
+    end = rt.resolve(stop)
+    return MISSING if type(end) is int and (number >= end if step > 0 else number <= end) else number
 
 
 @native("enumerate")
