@@ -139,10 +139,8 @@ class Deciding(Undoable):
             return a if a is b else None
         choice = self.assign.get(sym.key)
         if choice is not None:
-            if choice:
-                self.derive(
-                    sym, choice
-                )  # what a path was given has the consequences of what it decided itself
+            if choice:  # what a path was given has the consequences of what it decided itself
+                self.derive(sym, choice)
             return choice
         if op in ("is", "eq") and type(sym.args[0]) is Sym:
             fact = self.facts.get(sym.args[0].key)
