@@ -259,6 +259,21 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             solver.step(closure)
         """,
     ),
+    "a solver none of whose parameters has a gradient asks once": (
+        ["clean"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
+        w.requires_grad_(False)
+        for i in range(N):
+            base = u * w
+            def closure():
+                solver.zero_grad()
+                loss = base.mean()
+                loss.backward()
+                return loss
+            solver.step(closure)
+        """,
+    ),
     "a solver that starts at its goal asks once": (
         ["clean"] * EVERY,
         """

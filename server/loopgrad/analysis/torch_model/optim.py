@@ -121,11 +121,26 @@ def _closure(rt: Any, obj: Obj, closure: Any, site: Site) -> Any:
                 value = rt.shared.calls.call(rt, closure, [], {}, site)
                 result = value if k == 0 else result
                 update(rt, obj, site)
+                if _ungraded(obj):
+                    break  # nothing to go along: the gradient is zero
         finally:
             rt.loops.pop()
         return result
     finally:
         rt.where, rt.grad = parent, grad
+
+
+def _ungraded(obj: Obj) -> bool:
+    """Whether none of an optimizer's parameters has a gradient, all of them being known."""
+    groups = obj.attrs.get("param_groups")
+    inner = (
+        [group.get("params") for group in groups if isinstance(group, LDict)]
+        if isinstance(groups, LList)
+        else []
+    )
+    known = all(type(each) is LList and not each.open for each in inner)
+    values = [value for each in inner if isinstance(each, (LList, tuple)) for value in each]
+    return known and bool(values) and all(type(value) is Tensor and value.grad is None for value in values)
 
 
 def _calls(obj: Obj) -> int:
