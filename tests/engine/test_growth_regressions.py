@@ -386,6 +386,24 @@ PROGRAMS: dict[str, tuple[str, str]] = {
             kept = kept[-1:] + [loss]
         """,
     ),
+    "a window, and iterations that do nothing behind the fourth": (
+        "clean",
+        """
+        import itertools
+        import torch
+        N = 6
+        w = torch.randn(3, requires_grad=True)
+        history = ()
+        for i in itertools.count():
+            if i == N:
+                break
+            if i >= 4:
+                continue
+            loss = (w * torch.randn(3)).sum()
+            loss.backward()
+            history = (*history[-2:], loss)
+        """,
+    ),
 }
 
 

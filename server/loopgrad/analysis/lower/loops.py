@@ -139,7 +139,8 @@ def lower_for(node: Any, scope: Scope) -> Run:
                         return signal
                     rt.shared.growth.broken_off(rt, loop)
                     return None
-                if signal is not CONTINUE or rt.seq != seq or not plan.skipped(source.length):
+                idle = signal is CONTINUE and rt.seq == seq and len(loop.executed) < rt.shared.growth.CHECK_AT
+                if not idle or not plan.skipped(source.length):
                     rt.shared.growth.end_of_iteration(rt, loop, i + 1, f)
                 following = plan.next(i, source.length)
                 if following is None:
