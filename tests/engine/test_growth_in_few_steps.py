@@ -6,28 +6,12 @@ the analysis has to agree with all of these runs (``tests/oracle`` says how). Na
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from tests.oracle.judge import judge
+from tests.engine.told import EVERY, every_run_is_told
 
-HEAD = """
-import argparse
-import torch
-from torch import nn
-parser = argparse.ArgumentParser()
-parser.add_argument("--a", action="store_true")
-parser.add_argument("--b", action="store_true")
-args = parser.parse_args()
-N = 6
-w = torch.randn(3, requires_grad=True)
-u = nn.Parameter(torch.randn(3))
-m = nn.Parameter(torch.randn(3, 3))
-"""
-EVERY = 4
 PROGRAMS: dict[str, tuple[list[str], str]] = {
     "a loop that is left in its fourth iteration goes on with more steps": (
         ["grows"] * EVERY,
@@ -119,7 +103,4 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_run_is_told(name: str) -> None:
-    outcomes, text = PROGRAMS[name]
-    verdict = judge(HEAD + textwrap.dedent(text))
-    assert [run["outcome"] for run in verdict["runs"]] == outcomes, "this is no longer what torch does"
-    assert verdict["disagreements"] == []
+    every_run_is_told(*PROGRAMS[name])

@@ -1,11 +1,11 @@
-"""Operations on several tensors of which the last may be a number: ``lerp(a, b, 0.1)`` saves nothing."""
+"""Operations with a number among their operands: ``lerp(a, b, 0.1)`` saves nothing, a product with 0 adds nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ..tape import Tensor
+from ..tape import Tensor, ZeroNode
 from ..values import Sym, node_of
 
 Look = Callable[[str], Any]
@@ -33,3 +33,10 @@ def _is_number(value: Any, given: list[Any]) -> bool:
     if value.node is not None or value.kind == "tensor":
         return False
     return value.kind == "number" or any(type(t) in (Tensor, Sym) and node_of(t) is not None for t in given)
+
+
+def zeros(result: Any) -> Any:
+    """A product with the number 0, marked as what it is."""
+    if type(result) is Tensor and result.node is not None:
+        result.node.__class__ = ZeroNode
+    return result

@@ -35,9 +35,8 @@ def method(rt: Any, t: Tensor, name: str, args: list, kwargs: dict[str, Any], si
     if name.startswith("__"):
         return rt.fresh(site)
     if name == "new" and len(args) == 1 and type(args[0]) is Tensor:
-        return apply(
-            rt, "view_as", [args[0], args[0]], kwargs, site
-        )  # of 0.3: the other tensor, under a new name
+        # Old code: the tensor that is given, with its graph and memory.
+        return apply(rt, "view_as", [args[0], args[0]], kwargs, site)
     return apply(rt, name, [t, *args], kwargs, site)
 
 

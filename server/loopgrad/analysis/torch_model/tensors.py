@@ -11,10 +11,10 @@ from typing import Any
 
 from .. import cuts
 from ..knowledge import torch_table as table
-from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor, ZeroNode
+from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
 from ..values import CONST, MISSING, LDict, LList, Native, Sym, node_of, tensors_in
 from ..where import Site
-from .by_number import scalar_profile
+from .by_number import scalar_profile, zeros
 
 #: Python's operators by the tensor method that they are.
 OPERATORS = {
@@ -406,25 +406,18 @@ def binary(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     if number_b:
         profile = table.method(name + "#scalar") or table.method(name)
         result = run_profile(rt, name, profile, [a], site)
-        return _zeros(result) if op == "mul" and not b else result
+        return zeros(result) if op == "mul" and not b else result
     if number_a:
         if op in ("add", "mul", "sub"):
             profile = table.method(name + "#scalar")
             result = run_profile(rt, name, profile, [b], site)
-            return _zeros(result) if op == "mul" and not a else result
+            return zeros(result) if op == "mul" and not a else result
         if op == "truediv":
             return run_profile(rt, "reciprocal", table.method("reciprocal"), [b], site)
         if op == "pow":
             return run_profile(rt, "exp", table.method("exp"), [b], site)
     profile = table.method(name)
     return run_profile(rt, name, profile, [a, b], site)
-
-
-def _zeros(result: Any) -> Any:
-    """A product with the number 0."""
-    if type(result) is Tensor and result.node is not None:
-        result.node.__class__ = ZeroNode
-    return result
 
 
 def bump(rt: Any, t: Tensor, site: Site | None, what: str) -> None:
