@@ -98,6 +98,113 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 best = loss
         """,
     ),
+    "a backward in the last step over that step's own loss walks nothing of a sum": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            loss = (w * i).square().sum()
+            total += loss
+            if i == N - 1:
+                loss.backward()
+        """,
+    ),
+    "a leaf whose gradient has a graph that leads back to it outlives its name": (
+        ["grows"] * EVERY,
+        """
+        for i in range(N):
+            x = torch.randn(3).requires_grad_()
+            x.square().sum().backward(create_graph=True)
+        """,
+    ),
+    "a leaf whose gradient is cleared leads nowhere": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            x = torch.randn(3).requires_grad_()
+            x.square().sum().backward(create_graph=True)
+            x.grad = None
+        """,
+    ),
+    "a leaf whose gradient's graph leads to other leaves dies with its name": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            x = torch.randn(3).requires_grad_()
+            (x * u).sum().backward(create_graph=True)
+            u.grad = None
+        """,
+    ),
+    "fast weights that are leaves anew do not end what create_graph keeps": (
+        ["grows"] * EVERY,
+        """
+        fast = w * 1.0
+        for i in range(N):
+            (g,) = torch.autograd.grad(fast.norm(), [fast], create_graph=True)
+            fast = fast - 0.1 * g
+            fast.sum().backward(create_graph=True)
+            w.grad = None
+        """,
+    ),
+    "a generator's loop that passes over its second iteration": (
+        ["grows"] * EVERY,
+        """
+        def batches(steps):
+            for _ in range(steps):
+                yield torch.randn(3)
+        total = 0.0
+        for k, x in enumerate(batches(N)):
+            loss = (w * x).sum()
+            if k == 1:
+                continue
+            loss.backward()
+            total += loss
+        """,
+    ),
+    "a generator's loop that keeps its first three losses": (
+        ["clean"] * EVERY,
+        """
+        def batches(steps):
+            for _ in range(steps):
+                yield torch.randn(3)
+        kept = []
+        for k, x in enumerate(batches(N)):
+            loss = (w * x).sum()
+            if k < 3:
+                kept.append(loss)
+        """,
+    ),
+    "a list that no epoch empties, beside the sum that each epoch walks": (
+        ["grows"] * EVERY,
+        """
+        net = nn.Linear(3, 3)
+        kept = []
+        for epoch in range(2):
+            total = 0
+            for i in range(N):
+                out = net(torch.randn(3))
+                kept.append(out.square().sum())
+                if i < 2:
+                    total += out.sum()
+            total.backward()
+        """,
+    ),
+    "a list that each epoch empties, beside the sum that it walks": (
+        ["clean"] * EVERY,
+        """
+        net = nn.Linear(3, 3)
+        kept = []
+        for epoch in range(2):
+            total = 0
+            kept.clear()
+            for i in range(6):
+                out = net(torch.randn(3))
+                kept.append(out.square().sum())
+                if i < 2:
+                    total += out.sum()
+            total.backward()
+        """,
+    ),
 }
 
 

@@ -269,6 +269,50 @@ SCRIPTS: dict[str, tuple[str, list[str], list[str]]] = {
         ['    setattr(state, "h", h.detach())'],
         [],
     ),
+    "what is made of a moved value and dropped before the loop is dropped in it": (
+        """
+        import torch
+        N = 4
+        w = torch.randn(3, requires_grad=True)
+        f = (w * w).sum()
+        seen = f.exp()
+        del seen
+        for i in range(N):
+            f.backward()
+        """,
+        ["    f = (w * w).sum()\n    seen = f.exp()\n    del seen\n    f.backward()"],
+        ["del seen"],
+    ),
+    "a tensor that is made of other things than the number is left as it is": (
+        """
+        import torch
+        N = 4
+        w = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            loss = torch.tensor(0.0) + (w * w).sum().item()
+            mask = torch.tensor([True, False, True])
+            loss.backward()
+        """,
+        ["    loss = torch.tensor(0.0) + (w * w).sum()", "    mask = torch.tensor([True, False, True])"],
+        [],
+    ),
+    "a number that comes into a list by another name": (
+        """
+        import torch
+        N = 4
+        w = torch.randn(3, requires_grad=True)
+        for i in range(N):
+            losses = []
+            for x in torch.randn(2, 3):
+                loss = (w * x).sum().item()
+                half = loss / 2
+                losses.append(half)
+            scale = torch.tensor([1.0, 2.0])
+            (torch.tensor(losses) * scale).sum().backward()
+        """,
+        ["        loss = (w * x).sum()", "    (torch.stack(losses) * scale).sum().backward()"],
+        [],
+    ),
 }
 
 #: Programs that raise, in which no edit is right.

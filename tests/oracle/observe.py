@@ -226,7 +226,11 @@ def _growth(run: Run, tape: Tape, programs: _Longer) -> None:
     more = longer[1].generations()
     run.grow_loops = [line for line, n in more.items() if n >= short.get(line, 0) + 2]
     if run.grow_loops:
-        run.growth = "yes" if _goes_on(run, programs, short, more) else "unclear"
+        apart = longer[1].generations(sequences=False), tape.generations(sequences=False)
+        if not any(apart[0][line] >= apart[1].get(line, 0) + 2 for line in run.grow_loops):
+            run.growth = "unclear"  # a sequence, walked once, in its last step
+        else:
+            run.growth = "yes" if _goes_on(run, programs, short, more) else "unclear"
     elif any(
         n >= 3 and longer[1].longest()[line] <= tape.longest().get(line, 0) for line, n in more.items()
     ) or any(n > short.get(line, 0) for line, n in more.items()):

@@ -53,6 +53,9 @@ class Activation:
         self.ticks: list[int] = []
         self.held: set[int] = set()
         self.consumed: set[int] = set()
+        #: The iterations in which it ran passes, one for each, and those of which its last iteration's own walked some.
+        self.passes: list[int] = []
+        self.at_last: set[int] = set()
         #: How many nodes each iteration left alive, and how many of them a later pass walked.
         self.left: Counter[int] = Counter()
         self.walked: Counter[int] = Counter()
@@ -71,10 +74,12 @@ class Tape:
         self.ended: list[Activation] = []
         self.passes = 0
         self.silent: dict[str, tuple[int, int]] = {}
-        self.reached: set[str] = set()
-        self.held: set[str] = set()
+        #: The names of leaves, each with the numbers of those that have it.
+        self.all_reached: dict[str, set[int]] = {}
+        self.all_held: dict[str, set[int]] = {}
         self.trained: set[str] = set()
-        self.names: dict[int, tuple[weakref.ref[torch.Tensor], str]] = {}
+        self.names: dict[int, tuple[weakref.ref[torch.Tensor], str, int]] = {}
+        self.numbered = 0
         self.versions: list[dict[int, int]] = []
         self.started = torch.autograd._get_sequence_nr()
 
@@ -109,6 +114,8 @@ class Tape:
 
     def _measure(self, run: Activation) -> None:
         roots, anew = live_roots()
+        #: The one pass of the loop, if that ran in its last iteration.
+        final = self.passes if run.passes == [len(run.ticks) - 1] else None
         for k, node in enumerate(anew, 1):
             run.held.add(-k)
             node.metadata.setdefault("held", []).append((run, -k))
@@ -123,13 +130,19 @@ class Tape:
             if born:
                 run.held.add(born)
                 run.left[born] += 1
+                if final is not None and node.metadata.get("freed") == final:
+                    run.at_last.add(born)
                 node.metadata.setdefault("held", []).append((run, born))
 
-    def generations(self) -> dict[int, int]:
-        """For each loop, the most generations that one of its runs left alive for good."""
+    def generations(self, sequences: bool = True) -> dict[int, int]:
+        """For each loop, the most generations that one of its runs left alive for good.
+
+        Without ``sequences``, what the loop's one pass walked in its last iteration does not count.
+        """
         most: dict[int, int] = {}
         for run in self.ended:
-            most[run.line] = max(most.get(run.line, 0), len(run.held - run.consumed))
+            gone = run.consumed if sequences else run.consumed | run.at_last
+            most[run.line] = max(most.get(run.line, 0), len(run.held - gone))
         return most
 
     def partly(self) -> int:
@@ -154,6 +167,8 @@ class Tape:
         stale = [node for node in nodes if "freed" in node.metadata]
         result = engine(*args, **options)
         self.passes += 1
+        for run in self._around():
+            run.passes.append(len(run.ticks))
         if stale:
             self._note_silent(stale)
         self.versions.append({id(leaf): leaf._version for leaf in leaves(nodes)})
@@ -189,26 +204,39 @@ class Tape:
         return False
 
     def _name_leaves(self, nodes: list[Graph], outputs: Iterable[Any], inputs: Iterable[Any]) -> None:
-        self.reached.update(self._name(leaf) for leaf in leaves(nodes))
-        for value in outputs:
-            if isinstance(value, torch.Tensor) and value.is_leaf:
-                self.reached.add(self._name(value))
+        started = [value for value in outputs if isinstance(value, torch.Tensor) and value.is_leaf]
+        for leaf in [*leaves(nodes), *started]:
+            name, number = self._name(leaf)
+            self.all_reached.setdefault(name, set()).add(number)
 
     def stepping(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         """A hook before each optimizer step."""
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                name = self._name(parameter)
-                self.held.add(name)
+                name, number = self._name(parameter)
+                self.all_held.setdefault(name, set()).add(number)
                 if parameter.grad is not None:
                     self.trained.add(name)
 
-    def _name(self, leaf: torch.Tensor) -> str:
-        """What the program calls a leaf: a name in a frame, an attribute, a module's parameter."""
+    @property
+    def held(self) -> set[str]:
+        """The names of the leaves that an optimizer steps."""
+        return set(self.all_held)
+
+    @property
+    def reached(self) -> set[str]:
+        """The names of the leaves that a pass reached; one that an optimizer's leaf has too, if that was reached."""
+        return {
+            name for name, numbers in self.all_reached.items() if numbers & self.all_held.get(name, numbers)
+        }
+
+    def _name(self, leaf: torch.Tensor) -> tuple[str, int]:
+        """What the program calls a leaf (a name in a frame, an attribute, a module's parameter), and its number."""
         known = self.names.get(id(leaf))
         if known is None or known[0]() is not leaf:
-            self.names[id(leaf)] = known = (weakref.ref(leaf), _find(leaf))
-        return known[1]
+            self.numbered += 1
+            self.names[id(leaf)] = known = (weakref.ref(leaf), _find(leaf), self.numbered)
+        return known[1], known[2]
 
 
 def _frames() -> Iterator[FrameType]:

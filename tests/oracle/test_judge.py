@@ -90,6 +90,32 @@ def test_what_each_of_few_epochs_keeps_is_not_called_clean() -> None:
     assert (run.outcome, run.growth) == ("clean", "no")
 
 
+def test_a_sequence_that_is_walked_once_in_its_last_step_is_not_called_growth() -> None:
+    body = "h = w * 1\nfor i in range(N):\n    h = h * w\n    if i == N - 1:\n        h.sum().backward()\n"
+    (run,) = observe(HEAD + body)
+    assert (run.outcome, run.growth) == ("clean", "unclear")
+    (run,) = observe(HEAD + body.replace("h.sum()", "(w * w).sum()"))
+    assert run.outcome == "grows"
+    (run,) = observe(
+        HEAD + body.replace("if i == N - 1", "if True").replace("h.sum()", "(h.detach() * w).sum()")
+    )
+    assert run.outcome == "grows"
+
+
+def test_a_leaf_that_has_the_name_of_an_optimizer_s_is_another_one() -> None:
+    body = """\
+opt = torch.optim.SGD([w])
+for i in range(N):
+    w = (w * 0.9).detach().requires_grad_()
+    (w * w).sum().backward()
+    opt.step()
+"""
+    (run,) = observe(HEAD + body)
+    assert run.held and not set(run.held) & set(run.reached)
+    (run,) = observe(HEAD + body.replace("detach().requires_grad_()", "sum()").replace("    w =", "    v ="))
+    assert run.held == run.reached == ["w"]
+
+
 def test_a_fixed_program_may_have_no_end_of_its_own() -> None:
     before = [Run((), "second-backward", held=["w"], reached=["w"])]
     endless = Run((), "error", error="took too long", trips={3: 4000}, held=["w"], reached=["w"])

@@ -83,13 +83,12 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
 
 
 def _walked_last(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
-    """Whether a loop's backward ran in its last iteration, over what was kept for it (``if t == T - 1:``)."""
+    """Whether a loop's backward ran in its last iteration, over all that was kept for it (``if t == T - 1:``)."""
     run = rt.passes[-1]
-    return (
-        not run.retain
-        and iteration_in(run.where, loop) == loop.executed[-1]
-        and any(n.consumed is run for n in reachable(nodes))
-    )
+    if run.retain or iteration_in(run.where, loop) != loop.executed[-1]:
+        return False
+    walked = {iteration_in(n.where, loop) for n in reachable(nodes) if n.consumed is run}
+    return bool(walked) and born_in(nodes, loop) - {None, loop.executed[-1]} <= walked
 
 
 def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
@@ -105,7 +104,12 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
     A window of the last few values, and what is reset, replaced or cleared, has lost iterations by now.
     """
     held = loop.held
-    if held is None or len(loop.executed) <= CHECK_AT or rt.trying:
+    if held is None or rt.trying:
+        return
+    if len(loop.executed) <= CHECK_AT:
+        # What holds three of four iterations may be there to stay, or grow with more of them.
+        due = set(loop.executed[1:CHECK_AT])
+        rt.unclear = rt.unclear or any(len(born) >= len(due) and not born >= due for born in held.values())
         return
     loop.held = None
     now: dict[Any, tuple[Any, list[Node]]] = {}
@@ -293,7 +297,12 @@ def report(
         training=_training(rt),
         top_loop=innermost(rt.where)[0],
         container=place[0] == "in",
+        # What still holds graphs from before the outer loop's iteration is not dropped with that.
+        outlives=place[0] == "in"
+        and loop.parent is not None
+        and len(born_in(nodes, loop.parent) - {None}) > 1,
         gradient=place[0] == "gradient",
+        circle=place == ("gradient", None),
         places=[s.site for s in seen.steps if s.role == "built"],
     )
     retained = next(

@@ -94,6 +94,9 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             stack.extend((place, a, seen) for a in value.args)
         elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
             stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
+    circles = [leaf.grad.node for leaf in rt.circles if leaf.grad is not None and leaf.grad.node is not None]
+    if circles:
+        found["circles"] = (("gradient", None), circles)
     return list(found.values())
 
 

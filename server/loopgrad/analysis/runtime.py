@@ -124,6 +124,8 @@ class Runtime(Deciding):
         self.keep: list[Any] = []
         #: Backwards on what was told to be a leaf; a fault where something is left untrained in the end.
         self.made_leaves: list[Any] = []
+        #: Leaves made in a loop that are a part of the graph of their own gradient: no variable has to hold them.
+        self.circles: list[Tensor] = []
         self.retained: list[tuple[Pass, list[Node]]] = []
         self.stepped: list[Obj] = []
         self.user_modules: dict[str, Any] = {}

@@ -68,7 +68,7 @@ def within_a_step(candidate: Candidate) -> bool:
     """Whether the loop is a part of one training step: what it collects is dropped with the step.
 
     A loop over time steps or layers that runs no backward and no step, inside of a loop that itself does, would
-    have to grow over the outer iterations to be growth.
+    have to grow over the outer iterations to be growth, as a container that is not emptied with the step does.
     """
     loop, outer = candidate.loop, candidate.loop.parent
     return (
@@ -77,6 +77,7 @@ def within_a_step(candidate: Candidate) -> bool:
         and outer is not None
         and outer.direct > 0
         and bool(candidate.observation.facts["training"])
+        and not candidate.observation.facts["outlives"]
     )
 
 
@@ -104,7 +105,8 @@ def _kept(candidates: list[Candidate]) -> list[Candidate]:
     parts = {candidate.loop.site.key for candidate in candidates if within_a_step(candidate)}
     kept = []
     for candidate in candidates:
-        if candidate.loop.site.key in parts and not candidate.loop.backwards:
+        outlives = candidate.observation.facts["outlives"]
+        if candidate.loop.site.key in parts and not candidate.loop.backwards and not outlives:
             continue
         if any(other is not candidate and behind(candidate, other) for other in candidates):
             continue

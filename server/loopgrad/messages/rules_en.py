@@ -230,6 +230,10 @@ MESSAGES = {
     "LG201.grows.one": "{names} keeps the graph of every iteration alive. {weight}",
     "LG201.grows.many": "{names} keep the graph of every iteration alive. {weight}",
     "LG201.grows.none": "What is stored here keeps the graph of every iteration alive. {weight}",
+    "LG201.circle": (
+        "create_graph=True gives the gradient of the tensor that each iteration makes a graph that leads back to the "
+        "tensor. Each keeps the other alive until the gradient is set to None. {weight}"
+    ),
     "LG201.gradient": (
         "create_graph=True gives the gradients graphs of their own. They are added to those of the iterations "
         "before, which stay alive. {weight}"

@@ -177,6 +177,10 @@ MESSAGES = {
     "LG201.grows.one": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.many": "{names} 使每次迭代的计算图一直存活。{weight}",
     "LG201.grows.none": "这里存放的值使每次迭代的计算图一直存活。{weight}",
+    "LG201.circle": (
+        "create_graph=True 使每次迭代所建张量的梯度带有计算图，而该图又指回这个张量。"
+        "在把梯度设为 None 之前，两者互相保持存活。{weight}"
+    ),
     "LG201.gradient": (
         "create_graph=True 使梯度本身带有计算图；它们被累加到以前各次迭代的梯度上，那些计算图一直存活。{weight}"
     ),

@@ -24,6 +24,8 @@ def read(verdict: Verdict, context: Context) -> Finding | None:
     args: dict[str, object] = {"weight": weight(seen)}
     if carriers:
         args["names"] = names(carriers)
-    key = "LG201.gradient" if seen.facts.get("gradient") else counted("LG201.grows", carriers)
+    key = counted("LG201.grows", carriers)
+    if seen.facts.get("gradient"):
+        key = "LG201.circle" if seen.facts.get("circle") else "LG201.gradient"
     message = Message.of(key, **args)
     return finding(CODE, verdict, context, message, requests=partial(growth.training, seen, context))

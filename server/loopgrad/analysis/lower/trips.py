@@ -89,7 +89,7 @@ class Plan:
         self.base = pick
         if length is None:
             rt.open_loops = True
-            self.base += rt.longer
+            self.base += rt.longer + pick * (rt.times - 1)
         elif length <= self.full:
             self.base = length
         self.random = random

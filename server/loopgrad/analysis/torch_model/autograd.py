@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..observation import innermost
 from ..semantics.calls import arg
 from ..signals import Raised
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Pass, TapeError, Tensor, reachable, run_backward
@@ -154,8 +155,16 @@ def backward(
             elif grad.node is not None:
                 # What is added has no graph, the sum has: it is a new tensor under create_graph.
                 grad.node = rt.record(SUM, (grad.node,), NEVER, site)
+            if grad.node is not None and leaf.where is not None and innermost(leaf.where)[0] is not None:
+                _note_circle(rt, leaf, grad.node)
     run.revisited = []
     return run
+
+
+def _note_circle(rt: Any, leaf: Tensor, gradient: Node) -> None:
+    """A leaf whose gradient's graph leads back to it: nothing frees the two, however many are made in a loop."""
+    if leaf not in rt.circles and any(node is leaf.acc for node in reachable([gradient])):
+        rt.circles.append(leaf)
 
 
 def note_leaves(rt: Any, run: Pass) -> None:

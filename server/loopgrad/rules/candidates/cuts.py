@@ -14,7 +14,7 @@ from loopgrad.analysis.where import Site
 from loopgrad.model import FixRequest, Message, Step
 
 from ..context import Context
-from ..syntax import Function, calls_in, method_name
+from ..syntax import Function, calls_in, method_name, names_read, targets_of
 from .edits import File, distinct, request
 from .moves import dissolved
 
@@ -128,12 +128,40 @@ def _stripped(site: Site, file: File) -> list[Step]:
 
 
 def _stacked(site: Site, file: File) -> list[Step]:
-    """``torch.tensor(losses)`` of the same function, which has to keep the graphs too."""
+    """``torch.tensor(losses)`` of the same function that is made of the number, which has to keep its graph too."""
+    statement = file.tree.statement(site.node)
     function = file.tree.function(site.node) or file.tree.tree
+    fed = _fed_by(statement, function) if statement is not None else set()
     for call in calls_in(function):
-        if ast.unparse(call.func) == "torch.tensor" and call.lineno >= site.line:
+        if ast.unparse(call.func) != "torch.tensor" or call.lineno < site.line or not call.args:
+            continue
+        if fed & names_read(call.args[0]) or any(each is site.node for each in ast.walk(call)):
             return _as_stack(call, file)
     return []
+
+
+def _fed_by(first: ast.stmt, function: ast.AST) -> set[str]:
+    """The names that a statement of a function gives a value, and those that are filled from them."""
+    names: set[str] = set()
+    taken = [first]
+    while taken:
+        names.update(*(_given(each) for each in taken))
+        taken = [
+            each
+            for each in ast.walk(function)
+            if isinstance(each, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr))
+            and names & names_read(each)
+            and not names.issuperset(_given(each))
+        ]
+    return names
+
+
+def _given(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a value, or fills (``losses.append(loss.item())``)."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        return {ast.unparse(call.func.value)}
+    return {ast.unparse(target).split("[")[0] for target in targets_of(statement)}
 
 
 def _as_stack(call: ast.Call, file: File) -> list[Step]:
@@ -150,7 +178,7 @@ def _a_list(value: ast.expr, call: ast.Call, file: File) -> bool:
     """Whether an argument is plainly a list: written out, or a name that only lists are assigned to."""
     literal = (ast.List, ast.Tuple, ast.ListComp)
     if isinstance(value, literal):
-        return True
+        return not any(isinstance(each, ast.Constant) for each in getattr(value, "elts", ()))
     if not isinstance(value, ast.Name):
         return False
     function = file.tree.function(call) or file.tree.tree

@@ -75,14 +75,20 @@ def into_loop(
 
 
 def _missed(chosen: list[ast.stmt], stays: list[ast.stmt]) -> bool:
-    """Whether a statement that stays behind reads what a chosen one above it gives a name."""
+    """Whether a statement that stays behind reads, or drops, what a chosen one above it gives a name."""
     made: set[str] = set()
     for each in stays:
         if each in chosen:
             made |= {target.id for target in targets_of(each) if isinstance(target, ast.Name)}
-        elif made & names_read(each):
+        elif made & (names_read(each) | set(_dropped(each))):
             return True
     return False
+
+
+def _dropped(statement: ast.stmt) -> list[str]:
+    """The names that ``del`` takes away."""
+    targets = statement.targets if isinstance(statement, ast.Delete) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _body(loop_site: Site, file: File) -> ast.stmt | None:
@@ -118,7 +124,10 @@ def with_users(chosen: list[ast.stmt], before: list[ast.stmt]) -> list[ast.stmt]
     for each in before:
         made = {ast.unparse(target) for other in taken for target in targets_of(other)}
         later = any(order.get(id(other), len(before)) < order[id(each)] for other in taken)
-        if each not in taken and later and _movable(each) and made & names_read(each):
+        if each in taken or not later:
+            continue
+        # What is dropped before the loop is dropped in each iteration then.
+        if _movable(each) and made & names_read(each) or made.issuperset(_dropped(each) or [""]):
             taken.append(each)
     return [each for each in before if each in taken]
 
