@@ -98,7 +98,7 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
         real = [(n, p) for n, p in run.revisited if not n.view]
         stale = [(n, p) for n, p in real if _from_before(n, run) or _changed_below(n, p, run)]
         # What another pass of this iteration has walked as well is no story; an older graph below may be.
-        older = [(n, p) for n, p in stale if Parting(p.where, run.where).loop is not None]
+        older = [(n, p) for n, p in stale if _in_a_later_turn(n, p, run)]
         again = in_a_later_call(run.where)
         # A solver is not asked again at all if a loss that is a mere sum has no gradient (`w - w`).
         if older and not (again and all(n.saves == NEVER for n in reachable(roots))):
@@ -107,8 +107,10 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
             if seen.what in ("carried", "outside"):
                 seen.outcome = "silent"
                 seen.steps[-1].key = "reached-silently"
-                if any(n.guess or n.saves != NEVER for n, _ in older):
+                if any(n.guess for n, _ in older):
                     seen.guess = max(seen.guess, 2)
+                elif any(n.saves != NEVER for n, _ in older):
+                    seen.guess = max(seen.guess, 1)  # with another version of torch it raises
                 seen.guess = max(seen.guess, int(again))
                 rt.observe(seen)
     cells = rt.shared.cell_of
@@ -133,6 +135,14 @@ def rerun(rt: Any, run: Pass, roots: list[Node], cells: Any) -> None:
 def _from_before(node: Node, run: Pass) -> bool:
     """Whether a node was recorded in an earlier iteration: the pass counts a second time what that one gave."""
     return Parting(node.where, run.where).loop is not None
+
+
+def _in_a_later_turn(node: Node, freed: Pass, run: Pass) -> bool:
+    """Whether a loop has turned between two passes, or one has begun since that goes on with what is stale."""
+    parting = Parting(freed.where, run.where)
+    if parting.loop is not None:
+        return True
+    return any(link.loop is not None for link in parting.rest_b) and _changed_below(node, freed, run)
 
 
 def _changed_below(node: Node, freed: Pass, run: Pass) -> bool:

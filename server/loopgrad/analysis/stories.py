@@ -106,10 +106,13 @@ def second_backward(
     """A backward reached a node that an earlier one freed; ``silent`` where that node had saved nothing."""
     here = run.where
     apart = Parting(freed.where, here)
-    loop = apart.loop
+    loop, now = apart.loop, apart.later
+    begun = next((link for link in apart.rest_b if link.loop is not None), None)
+    if loop is None and silent and begun is not None:
+        # Freed above a loop that goes on with it, though what it was computed from changes.
+        loop, now = begun.loop, begun.iteration
     if loop is None:
         return shared(rt, node, freed, run, roots)
-    now = apart.later
 
     def is_old(n: Node) -> bool:
         k = iteration_in(n.where, loop)

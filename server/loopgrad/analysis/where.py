@@ -133,11 +133,10 @@ class Parting:
     """How two moments relate: the loop that separates them, if one does.
 
     ``loop`` is the outermost loop run that both are inside of, in different iterations
-    (``earlier`` and ``later``). ``inside`` is the innermost loop that the later moment is in
-    and the earlier one is not (built before the loop). Both may be None.
+    (``earlier`` and ``later``), or None. ``rest_a`` and ``rest_b`` are their links behind the common ones.
     """
 
-    __slots__ = ("common", "earlier", "inside", "later", "loop", "rest_a", "rest_b")
+    __slots__ = ("common", "earlier", "later", "loop", "rest_a", "rest_b")
 
     def __init__(self, a: Where, b: Where) -> None:
         ca, cb = a.chain(), b.chain()
