@@ -86,6 +86,76 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss)
         """,
     ),
+    "a sum that grows every third iteration, and begins in the fourth": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            if i >= 3:
+                if i % 3 == 0:
+                    total = total + (w * w).sum()
+        """,
+    ),
+    "the one backward of the last iteration walks all that was carried": (
+        ["clean"] * EVERY,
+        """
+        fast = w
+        for i in range(N):
+            fast = fast - 0.1
+            loss = fast.sum()
+            if i == N - 1:
+                loss.backward()
+        """,
+    ),
+    "the one backward of the last iteration walks one value of all that are kept": (
+        ["grows"] * EVERY,
+        """
+        kept = ()
+        for i in range(N):
+            v = torch.stack([torch.randn(3), w])
+            if i == N - 1:
+                v.sum().backward()
+            kept = kept + (v,)
+        """,
+    ),
+    "a list that no epoch ends, of which one value of each epoch is walked": (
+        ["grows"] * EVERY,
+        """
+        losses = []
+        for epoch in range(2):
+            total = 0
+            for i in range(N):
+                losses.append((w * w).sum())
+                if i == 2:
+                    total += losses[-1]
+            total.backward()
+        """,
+    ),
+    "a list of each epoch, of which one value is walked": (
+        ["clean"] * EVERY,
+        """
+        for epoch in range(N):
+            losses = []
+            for i in range(6):
+                losses.append((w * w).sum())
+            losses[-1].backward()
+        """,
+    ),
+    "what is carried where a flag says no backward, and raises where it says one": (
+        ["grows", "grows", "second-backward", "second-backward"],
+        """
+        def mix(p, q):
+            return p + q
+
+        h = torch.zeros(3)
+        for i in range(N):
+            v = mix(torch.sin(h), w)
+            if args.a:
+                v.sum().backward()
+            w.requires_grad_(False)
+            h = v
+        """,
+    ),
     "the best value so far and the newest one hold no more in the end": (
         ["clean"] * EVERY,
         """

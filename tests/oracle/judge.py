@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar
 
-from . import adapter, compare, witness
+from . import adapter, cause, compare, witness
 from .compare import Disagreement
 from .limits import TooLong, time_limit
 from .observe import RAISING, Run, behind, observe
@@ -31,27 +30,6 @@ def _ask(source: str, analyse: Callable[[str], T]) -> T:
             trace = trace.tb_next
         where = f"{trace.tb_frame.f_code.co_name}:{trace.tb_lineno}" if trace else ""
         raise adapter.Broken(f"{type(error).__name__} in {where}: {str(error)[:100]}") from error
-
-
-def _told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
-    """Whether the growth of a run is told by a finding of another outcome: one cause with two effects.
-
-    What one carried value does under an unknown condition, raise (or be walked again) or grow, is one finding.
-    That it is one cause is shown by running: with the finding's fix the same command line is clean.
-    """
-    worse = {*RAISING, "silent"}
-    others = [f for f in report["findings"] if f["outcome"] in worse and f["certainty"] != "certain"]
-    fixed = [adapter.apply_edits(source, x["edits"]) for f in others for x in f["fixes"] if x["preferred"]]
-
-    @cache
-    def runs() -> list[list[Run]]:
-        return [observe(text) for text in dict.fromkeys(fixed)]
-
-    return lambda grown: any(
-        (run.argv, run.seed) == (grown.argv, grown.seed) and run.outcome == "clean"
-        for after in runs()
-        for run in after
-    )
 
 
 def _fixes(source: str, report: dict[str, Any], runs: list[Run]) -> list[Disagreement]:
@@ -96,7 +74,7 @@ def judge(source: str, ask: bool = True) -> dict[str, Any]:
     try:
         report = _ask(source, adapter.analyse)
         verdict["report"] = report
-        found = list(compare.compare(source, report, runs, _told(source, report))) + _fixes(
+        found = list(compare.compare(source, report, runs, cause.told(source, report))) + _fixes(
             source, report, runs
         )
         claims = ((f["certainty"], f["outcome"]) for f in report["findings"])

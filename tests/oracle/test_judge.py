@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.oracle import grammar, second
+from tests.oracle.cause import told
 from tests.oracle.compare import compare, fix_problem
 from tests.oracle.observe import SEEDS, Run, behind, observe
 from tests.oracle.pool import Pool
@@ -148,3 +149,34 @@ print(missing)
     (run,) = observe(HEAD + body)
     assert run.outcome == "no-grad-fn"
     assert behind(HEAD + body, run) == "NameError: name 'missing' is not defined"
+
+
+@pytest.mark.parametrize(
+    ("last", "outcome"),
+    [
+        ("if i == N - 1:\n        h.sum().backward()", "clean"),
+        ("if i == N - 1:\n        (w * w).sum().backward()", "grows"),
+        ("if i == N - 1:\n        h.sum().backward(retain_graph=True)", "grows"),
+        ("if i == N - 2:\n        h.sum().backward()", "grows"),
+    ],
+)
+def test_the_one_backward_of_a_last_iteration_might_stand_behind_the_loop(last: str, outcome: str) -> None:
+    (run,) = observe(HEAD + f"h = w\nfor i in range(N):\n    h = torch.tanh(h)\n    {last}\n")
+    assert run.outcome == outcome
+
+
+def test_growth_is_told_by_a_finding_whose_statement_keeps_it() -> None:
+    """Whether the graph of what a finding's statement stores is what grows: shown by running without it."""
+    body = "fast = w\nkept = []\nfor i in range(N):\n    fast = fast - 0.1\n    torch.autograd.grad(fast.sum(), [fast])\n"
+    source = HEAD + body
+    (run,) = observe(source)
+    assert run.outcome == "grows"
+    line = source[: source.index("    fast = fast")].count("\n") + 1
+
+    def tells(certainty: str, line: int) -> bool:
+        return told(source, {"findings": [_finding(certainty, line)]})(run)
+
+    assert tells("possible", line)
+    assert not tells("certain", line)
+    assert not tells("possible", line + 1)
+    assert not tells("possible", line - 3)

@@ -8,13 +8,15 @@ hold all that it held and more, and what began later, or keeps only some iterati
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .holders import holders, id_of
+from .lower.trips import through
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .sequences import is_one_graph, is_solved, is_unrolled
 from .stories import last_store
-from .tape import Node, children_first, reachable
+from .tape import Node, Pass, children_first, reachable
 from .values import tensors_in
 from .where import LoopRun, lift
 
@@ -82,20 +84,40 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
             inspect(rt, loop, place, nodes, due)
 
 
-def _walked_last(rt: Any, loop: LoopRun, nodes: list[Node]) -> bool:
-    """Whether a loop's backward ran in its last iteration, over all that was kept for it (``if t == T - 1:``)."""
-    run = rt.passes[-1]
-    if run.retain or iteration_in(run.where, loop) != loop.executed[-1]:
-        return False
-    walked = {iteration_in(n.where, loop) for n in reachable(nodes) if n.consumed is run}
-    return bool(walked) and born_in(nodes, loop) - {None, loop.executed[-1]} <= walked
-
-
 def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
     """Called where a loop is left, but not by an exception. ``whole`` where it has come to its own end."""
     _look_again(rt, loop)
-    if whole and loop.backwards == 1:
-        rt.growth = [c for c in rt.growth if c.loop is not loop or not _walked_last(rt, loop, c.nodes)]
+    if whole and rt.growth and loop.backwards + loop.grads:
+        runs = _passes_behind(rt, loop)
+        if runs:
+            rt.growth = [c for c in rt.growth if c.loop is not loop or not is_walked(c, runs.__contains__)]
+
+
+def _passes_behind(rt: Any, loop: LoopRun) -> set[Pass]:
+    """The passes of a loop's last iteration, where no other has run one (``if t == T - 1:``).
+
+    They might as well stand behind the loop. A gradient that has a graph is a part of the computation.
+    """
+    found: set[Pass] = set()
+    for run in rt.passes:
+        iteration = None if run.create else iteration_in(run.where, loop)
+        if iteration == loop.executed[-1]:
+            found.add(run)
+        elif iteration is not None:
+            return set()
+    return {run for run in found if not run.retain}
+
+
+def is_walked(candidate: Candidate, counts: Callable[[Pass], bool]) -> bool:
+    """Whether passes that count have walked what grew, but for that of one iteration or two."""
+    kept: set[int] = set()
+    walked: set[int] = set()
+    for node in reachable(candidate.nodes):
+        k = iteration_in(node.where, candidate.loop)
+        if k is not None:
+            run = node.consumed
+            (walked if run is not None and counts(run) else kept).add(k)
+    return bool(walked) and len(kept - walked) < CHECK_AT - 1
 
 
 def _look_again(rt: Any, loop: LoopRun) -> None:
@@ -148,10 +170,16 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
             inspect(rt, loop, place, nodes, born)
         else:
             alive = {k for k in born_in(nodes, loop) if k is not None}
-            # A container that has not let go of an earlier iteration may be filled every few.
-            kept = place[0] == "in" and min(alive, default=loop.executed[-1]) < loop.executed[-1] - 1
+            # What has not let go of an earlier iteration may be a container, or a sum, that grows every few.
+            rare = place[0] == "in" or _ends_early(rt, loop)
+            kept = rare and min(alive, default=loop.executed[-1]) < loop.executed[-1] - 1
             if kept or len(alive) > (1 if held.get(key) or held.get(_apart(place)) else 0):
                 rt.unclear = True
+
+
+def _ends_early(rt: Any, loop: LoopRun) -> bool:
+    """Whether a loop has ended before one could see what comes of a predicate that is true every few iterations."""
+    return any(turn[0] == "every" and through(turn) > len(loop.executed) for turn in rt.turns)
 
 
 def broken_off(rt: Any, loop: LoopRun) -> None:
@@ -297,10 +325,7 @@ def report(
         training=_training(rt),
         top_loop=innermost(rt.where)[0],
         container=place[0] == "in",
-        # What still holds graphs from before the outer loop's iteration is not dropped with that.
-        outlives=place[0] == "in"
-        and loop.parent is not None
-        and len(born_in(nodes, loop.parent) - {None}) > 1,
+        outlives=_outlives(nodes, loop),
         gradient=place[0] == "gradient",
         circle=place == ("gradient", None),
         places=[s.site for s in seen.steps if s.role == "built"],
@@ -314,6 +339,20 @@ def report(
     seen.witness = witness_of(rt, rt.where)
     unrolled = is_unrolled(rt, loop, nodes)
     rt.growth.append(Candidate(seen, tops[-4:], len(rt.passes), loop, place, unrolled))
+
+
+def _outlives(nodes: list[Node], loop: LoopRun) -> bool:
+    """Whether graphs of an earlier iteration of the loop around ``loop`` are held that no backward has walked.
+
+    They are not dropped with the iteration.
+    """
+    outer = loop.parent
+    if outer is None or not outer.executed:
+        return False
+    return any(
+        node.consumed is None and iteration_in(node.where, outer) in outer.executed
+        for node in reachable(nodes)
+    )
 
 
 def _own(node: Node, place: Any) -> Any:

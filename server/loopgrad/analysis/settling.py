@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .growth import Candidate
+from .growth import Candidate, is_walked
 from .lower.nodes import BACKWARDS, has_attribute
 from .observation import iteration_in
 from .sequences import walked_since
 from .stories import crossing
-from .tape import reachable
+from .tape import Pass, reachable
 from .where import LoopRun
 
 
@@ -119,9 +119,8 @@ def _kept(candidates: list[Candidate]) -> list[Candidate]:
 
 def _consumed(candidate: Candidate) -> bool:
     """Whether a later backward walked what grew, and did not retain it within the loop."""
-    for node in candidate.nodes:
-        run = node.consumed
-        if run is not None and run.index >= candidate.index:
-            if not (run.retain and _runs_in(run.where, candidate.loop)):
-                return True
-    return False
+
+    def later(run: Pass) -> bool:
+        return run.index >= candidate.index and not (run.retain and _runs_in(run.where, candidate.loop))
+
+    return is_walked(candidate, later)
