@@ -5,9 +5,8 @@ All backward-like calls go through `Variable._execution_engine`, which is replac
 retain, `held` when a loop ends while something live still reaches the node.
 
 Growth counts *generations*: the distinct iterations of a loop in which nodes were born that are still
-reachable from a live tensor when the loop ends, less those that a later backward consumes, or the loop's own
-in its last iteration, where it has run none before (`if i == N - 1:`). A node's birth is known from its
-sequence number, which is compared with the numbers at the loop's ticks.
+reachable from a live tensor when the loop ends, less those that a later backward consumes. A node's
+birth is known from its sequence number, which is compared with the numbers at the loop's ticks.
 """
 
 from __future__ import annotations
@@ -60,18 +59,6 @@ class Activation:
         #: How many nodes each iteration left alive, and how many of them a later pass walked.
         self.left: Counter[int] = Counter()
         self.walked: Counter[int] = Counter()
-        #: The passes that ran in it, by their numbers, each with its iteration.
-        self.passes: dict[int, int] = {}
-
-    def consume(self, born: int) -> None:
-        """A pass has walked a node that an iteration left alive."""
-        self.consumed.add(born)
-        self.walked[born] += 1
-
-    def passes_behind(self) -> set[int]:
-        """The passes of its last iteration, where no other has run one: they might as well stand behind the loop."""
-        last = len(self.ticks) - 1
-        return set(self.passes) if set(self.passes.values()) == {last} else set()
 
     @property
     def partly(self) -> int:
@@ -133,7 +120,6 @@ class Tape:
             run.held.add(-k)
             node.metadata.setdefault("held", []).append((run, -k))
         looked = set(anew)
-        behind = run.passes_behind()
         for node in reachable(roots):
             if node in looked:
                 continue
@@ -147,8 +133,6 @@ class Tape:
                 if final is not None and node.metadata.get("freed") == final:
                     run.at_last.add(born)
                 node.metadata.setdefault("held", []).append((run, born))
-                if node.metadata.get("walked") in behind:
-                    run.consume(born)
 
     def generations(self, sequences: bool = True) -> dict[int, int]:
         """For each loop, the most generations that one of its runs left alive for good.
@@ -183,20 +167,18 @@ class Tape:
         stale = [node for node in nodes if "freed" in node.metadata]
         result = engine(*args, **options)
         self.passes += 1
-        for run in self._around():
-            run.passes.append(len(run.ticks))
+        if not args[3]:  # a gradient that has a graph is a part of the computation
+            for run in self._around():
+                run.passes.append(len(run.ticks))
         if stale:
             self._note_silent(stale)
-        if not args[3]:  # a gradient with a graph is a part of the computation
-            for run in self._around():
-                run.passes[self.passes] = len(run.ticks)
         self.versions.append({id(leaf): leaf._version for leaf in leaves(nodes)})
         for node in nodes:
             for run, born in node.metadata.pop("held", ()):
-                run.consume(born)
+                run.consumed.add(born)
+                run.walked[born] += 1
             if not keep_graph and not hasattr(node, "variable"):
                 node.metadata.setdefault("freed", self.passes)
-                node.metadata["walked"] = self.passes
         return result
 
     def _note_silent(self, stale: list[Graph]) -> None:

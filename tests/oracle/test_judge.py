@@ -101,6 +101,11 @@ def test_a_sequence_that_is_walked_once_in_its_last_step_is_not_called_growth() 
         HEAD + body.replace("if i == N - 1", "if True").replace("h.sum()", "(h.detach() * w).sum()")
     )
     assert run.outcome == "grows"
+    (run,) = observe(HEAD + body.replace("backward()", "backward(retain_graph=True)"))
+    assert run.outcome == "grows"
+    inner = "    h = h - 0.1 * torch.autograd.grad((h * h).sum(), h, create_graph=True)[0]\n"
+    (run,) = observe(HEAD + body.replace("    h = h * w\n", inner))
+    assert run.outcome == "clean"
 
 
 def test_a_leaf_that_has_the_name_of_an_optimizer_s_is_another_one() -> None:
@@ -149,20 +154,6 @@ print(missing)
     (run,) = observe(HEAD + body)
     assert run.outcome == "no-grad-fn"
     assert behind(HEAD + body, run) == "NameError: name 'missing' is not defined"
-
-
-@pytest.mark.parametrize(
-    ("last", "outcome"),
-    [
-        ("if i == N - 1:\n        h.sum().backward()", "clean"),
-        ("if i == N - 1:\n        (w * w).sum().backward()", "grows"),
-        ("if i == N - 1:\n        h.sum().backward(retain_graph=True)", "grows"),
-        ("if i == N - 2:\n        h.sum().backward()", "grows"),
-    ],
-)
-def test_the_one_backward_of_a_last_iteration_might_stand_behind_the_loop(last: str, outcome: str) -> None:
-    (run,) = observe(HEAD + f"h = w\nfor i in range(N):\n    h = torch.tanh(h)\n    {last}\n")
-    assert run.outcome == outcome
 
 
 def test_growth_is_told_by_a_finding_whose_statement_keeps_it() -> None:
