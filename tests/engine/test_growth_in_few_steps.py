@@ -156,6 +156,66 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             h = v
         """,
     ),
+    "two values that lead to each other, where a flag says no backward": (
+        ["grows", "grows", "second-backward", "second-backward"],
+        """
+        history = [torch.ones(3)]
+        h = torch.ones(3)
+        for i in range(N):
+            v = h * (history[-1] + w)
+            if args.a:
+                torch.dot(v, w).backward()
+            h = torch.where(torch.tensor([True, False, True]), w, h)
+            history.append(v)
+        """,
+    ),
+    "what one iteration builds for three backwards of its own is no cause of what the next one finds": (
+        ["grows", "grows", "second-backward", "second-backward"],
+        """
+        class Cell(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.h = torch.zeros(3)
+            def forward(self, x):
+                out = torch.sin(self.h) + w
+                self.h = out
+                return out
+
+        cell = Cell()
+        for i in range(N):
+            out = cell(torch.randn(3))
+            for j in [0, 1, 2]:
+                if args.a:
+                    out.sum().backward()
+        """,
+    ),
+    "a loop whose backward finds no graph under a flag unrolls no sequence without it": (
+        ["grows", "grows", "no-grad-fn", "no-grad-fn"],
+        """
+        net = nn.Linear(3, 3)
+        h = torch.zeros(3)
+        for i in range(N):
+            h = torch.sin(net(h))
+            with torch.set_grad_enabled(i > 0):
+                loss = h.norm()
+            if args.a:
+                loss.backward()
+        """,
+    ),
+    "an endless loop that a counter ends, inside of two others": (
+        ["grows"] * EVERY,
+        """
+        for trial in range(2):
+            for epoch in range(N):
+                losses = []
+                i = -1
+                while True:
+                    i += 1
+                    if i == N:
+                        break
+                    losses.append((w * w).sum())
+        """,
+    ),
     "the best value so far and the newest one hold no more in the end": (
         ["clean"] * EVERY,
         """

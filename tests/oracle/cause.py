@@ -1,8 +1,8 @@
 """Whether the growth of a run is the other side of what a finding of another outcome tells: one cause, two effects.
 
 What one carried value does under an unknown condition, raise (or be walked again) or grow, is one finding. That it
-is one cause is shown by running: with the finding's fix, or without the graph of what its statement stores, the
-same command line is clean.
+is one cause is shown by running: with the finding's fix, or without the graphs of what such statements store,
+the same command line is clean.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def __cut__(value):
 
 
 class _Cuts(ast.NodeTransformer):
-    """Takes the graph of what the statement at a line stores: of a value, or of what a call is given."""
+    """Takes the graph of what the statements at some lines store: of a value, or of what a call is given."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self, lines: set[int]) -> None:
+        self.lines = lines
         self.found = False
 
     def _cut(self, value: ast.expr) -> ast.expr:
@@ -39,17 +39,17 @@ class _Cuts(ast.NodeTransformer):
         return ast.Call(ast.Name("__cut__", ast.Load()), [value], [])
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.lineno == self.line:
+        if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.lineno in self.lines:
             if node.value is not None:
                 node.value = self._cut(node.value)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno == self.line:
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno in self.lines:
             node.value.args = [self._cut(each) for each in node.value.args]
         return self.generic_visit(node)
 
 
-def without_graph(source: str, line: int) -> list[str]:
-    """The program in which the statement at a line stores no graph, in two ways; none where it stores nothing."""
-    cuts = _Cuts(line)
+def without_graph(source: str, lines: set[int]) -> list[str]:
+    """The program in which the statements at some lines store no graph, in two ways; none if they store nothing."""
+    cuts = _Cuts(lines)
     text = ast.unparse(ast.fix_missing_locations(cuts.visit(ast.parse(source)))) + "\n"
     leaves = (".requires_grad_(value.requires_grad)", "")
     return [_CUT % leaf + text for leaf in leaves] if cuts.found else []
@@ -65,8 +65,9 @@ def told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
             for fix in finding["fixes"]:
                 if fix["preferred"]:
                     yield adapter.apply_edits(source, fix["edits"])
-            if finding["code"] in ("LG101", "LG104"):
-                yield from without_graph(source, finding["range"]["start"]["line"])
+        yield from without_graph(
+            source, {f["range"]["start"]["line"] for f in others if f["code"] in ("LG101", "LG104")}
+        )
 
     @cache
     def runs() -> list[list[Run]]:

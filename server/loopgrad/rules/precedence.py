@@ -117,6 +117,8 @@ def _reads(seen: Observation, other: Observation) -> bool:
 def _shares_carrier(found: Finding, above: Finding) -> bool:
     if found.path == above.path and found.range.line == above.range.line:
         return True
+    if above.code == "LG102":
+        return False  # what is built once is one graph, whatever its name goes on to hold
     return bool(
         {name.split("[")[0] for name in found.carriers} & {name.split("[")[0] for name in above.carriers}
     )

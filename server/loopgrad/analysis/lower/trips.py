@@ -101,8 +101,9 @@ class Plan:
 
     def _turned(self) -> list[Turn]:
         """What turned since the loop began; deep inside other loops nothing is waited for."""
-        if self.depth >= 2:
-            return []
+        return [] if self.depth >= 2 else self._since()
+
+    def _since(self) -> list[Turn]:
         return [turn for turn, count in self.rt.turns.items() if count > self.seen.get(turn, 0)]
 
     def light(self) -> bool:
@@ -119,6 +120,10 @@ class Plan:
         if self.light():
             return LIGHT_TRIPS
         usual = self.base if endless else self.full
+        if endless and self.depth >= 2:
+            # The limit that a counter comes to may be its end: then it is as long as a loop of known length.
+            turned = self._since()
+            usual = max([usual, *(n + 1 for kind, n in turned if kind == "from" and n < self.full)])
         return max([usual, *(through(turn) for turn in self._turned() if turn[1] <= NEAR)])
 
     def skipped(self, length: int | None) -> bool:

@@ -90,6 +90,7 @@ def backward(
 ) -> Pass | None:
     """Run a backward from ``values``; ``collect`` returns gradients instead of accumulating them."""
     rt.happen()
+    rt.training_loops.update(id(loop.site.node) for loop in rt.loops)
     roots: list[Node] = []
     for value in values:
         node = value.edge() if type(value) is Tensor else node_of(value)
@@ -121,7 +122,6 @@ def backward(
     run.retain_arg = asked
     rt.passes.append(run)
     for loop in rt.loops:
-        rt.training_loops.add(id(loop.site.node))
         if collect:
             loop.grads += 1
         else:
