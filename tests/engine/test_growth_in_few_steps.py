@@ -169,24 +169,28 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             history.append(v)
         """,
     ),
-    "what one iteration builds for three backwards of its own is no cause of what the next one finds": (
+    "what each iteration builds for three backwards of its own is no cause of what a module carries": (
         ["grows", "grows", "second-backward", "second-backward"],
         """
         class Cell(nn.Module):
             def __init__(self):
                 super().__init__()
+                self.scale = nn.Parameter(torch.ones(3))
                 self.h = torch.zeros(3)
+
             def forward(self, x):
-                out = torch.sin(self.h) + w
+                out = torch.sin(self.h) + self.scale * x
                 self.h = out
                 return out
 
         cell = Cell()
+        opt = torch.optim.SGD(cell.parameters(), lr=0.01)
         for i in range(N):
-            out = cell(torch.randn(3))
+            x = torch.randn(3)
+            out = cell(x)
             for j in [0, 1, 2]:
                 if args.a:
-                    out.sum().backward()
+                    torch.dot(x - out, x).backward()
         """,
     ),
     "a loop whose backward finds no graph under a flag unrolls no sequence without it": (
