@@ -302,6 +302,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         solver.step(closure)
         """,
     ),
+    "each element of a choice between two graphs has a gradient from one of them": (
+        ["second-backward"] * EVERY,
+        """
+        base = w.sigmoid()
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        def closure():
+            solver.zero_grad()
+            loss = torch.where(torch.tensor([True, False, True]), base, w)[0]
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
     "what misses the last step grows in more steps than these": (
         ["grows"] * EVERY,
         """

@@ -141,6 +141,88 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             state = state._replace(h=v)
         """,
     ),
+    "what a property's setter stores is cut under the property's name": (
+        ["grows", "second-backward"],
+        """
+        class Slot:
+            @property
+            def value(self):
+                return self._value
+            @value.setter
+            def value(self, new):
+                self._value = new
+        carry = Slot()
+        carry.value = torch.zeros(3)
+        for i in range(N):
+            carry.value = carry.value.sigmoid() + net(torch.randn(3))
+            loss = carry.value.sum()
+            if args.a:
+                loss.backward()
+        """,
+    ),
+    "what a helper appends to an argument's list is cut under the name that the loop has for it": (
+        ["grows", "inplace-version"],
+        """
+        net.saved = []
+        net.tail = nn.Linear(3, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        def keep(x, model):
+            model.saved.append(model.tail(torch.tanh(model(x))).sum())
+        for i in range(N):
+            keep(torch.randn(3), net)
+            sum(net.saved).backward(retain_graph=True)
+            if args.a:
+                optimizer.step()
+        """,
+    ),
+    "what a method stores is cut under the name of its object": (
+        ["grows", "second-backward"],
+        """
+        class Memory:
+            h = None
+            def keep(self, new):
+                self.h = new if self.h is None else self.h * 0.5 + new
+        memory = Memory()
+        for i in range(N):
+            memory.keep(net(torch.randn(3)))
+            loss = memory.h.sum()
+            if args.a:
+                loss.backward()
+        """,
+    ),
+    "fast weights are leaves anew behind the condition of their backward": (
+        ["grows", "second-backward"],
+        """
+        fast = m.clone()
+        for i in range(N):
+            x = torch.randn(4, 3)
+            (g,) = torch.autograd.grad((x @ fast).square().mean(), fast, retain_graph=True)
+            fast = fast - u[0] * g
+            loss = (x @ fast).square().mean()
+            if args.a:
+                loss.backward()
+        """,
+    ),
+    "a set of losses grows beside the state that they lead to": (
+        ["grows", "second-backward"],
+        """
+        class Memory(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(3, 3)
+                self.h = torch.zeros(3)
+            def forward(self, x):
+                self.h = self.fc(x) * torch.sigmoid(self.h)
+                return self.h
+        model = Memory()
+        kept = set()
+        for i in range(N):
+            loss = model(torch.randn(3)).sum()
+            kept.add(loss)
+            if args.a:
+                loss.backward()
+        """,
+    ),
 }
 
 

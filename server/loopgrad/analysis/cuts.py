@@ -14,13 +14,15 @@ class Cut:
     ``also`` are further cuts behind the same value: each summand of a loss may have one of its own.
     """
 
-    __slots__ = ("also", "kind", "site", "what")
+    __slots__ = ("also", "kind", "site", "used", "what")
 
     def __init__(self, kind: str, site: Any, what: str, also: tuple[Cut, ...] = ()) -> None:
         self.kind = kind
         self.site = site
         self.what = what
         self.also = also
+        #: Whether something was computed from what was cut: a number that is only shown takes nothing from a loss.
+        self.used = False
 
     def all(self) -> tuple[Cut, ...]:
         return (self, *self.also)
@@ -43,6 +45,8 @@ def of(values: Any) -> Any:
     """
     found: list[Cut] = []
     _collect(values, found)
+    for cut in found:
+        cut.used = True
     if len(found) < 2:
         return found[0] if found else None
     found.sort(key=lambda cut: cut.kind == "frozen")

@@ -108,7 +108,9 @@ def cut_off(rt: Any) -> None:
             ):
                 continue
             ids = {id(t) for t in wanted}
-            cut = next((c for c, leaves in rt.cut_events if leaves & ids), None)
+            cut = next(
+                (c for c, leaves in rt.cut_events if leaves & ids and (c.used or c.kind != "item")), None
+            )
             if cut is None or not rt.passes:
                 continue
             seen = Observation("cut-off", "not-trained", cut.site)

@@ -59,6 +59,8 @@ VANISHING = frozenset(
     "relu relu6 clamp clamp_min clamp_max clip hardtanh threshold where maximum minimum".split()
 )
 MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
+#: Those that take each element from one of two inputs: a gradient comes through if both of them have one.
+CHOOSING = frozenset("where maximum minimum".split())
 #: Operations on the difference of their two inputs.
 DIFFERENCES = frozenset("sub subtract mse_loss l1_loss smooth_l1_loss huber_loss dist".split())
 
@@ -73,9 +75,18 @@ def _may_vanish(roots: list[Node]) -> int:
     ops = {node.op.strip("_").lower() for node in nodes}
     if ops & DIFFERENCES and any(_of_equals(node) for node in nodes):
         return 2
-    if not ops & VANISHING:
+    if not any(node.op.strip("_").lower() in VANISHING and not _takes_either(node) for node in nodes):
         return 0
     return 2 if "getitem" in ops and not ops & MIXING else 1
+
+
+def _takes_either(node: Node) -> bool:
+    """Whether each element comes from one of two graphs, neither of which is all zeros."""
+    return (
+        node.op.strip("_").lower() in CHOOSING
+        and len(node.inputs) == 2
+        and not any(type(_without_zeros(one)) is ZeroNode for one in node.inputs)
+    )
 
 
 def _of_equals(node: Node) -> bool:

@@ -342,6 +342,7 @@ def _values(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
 
 
 def _add(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> None:
+    rt.stored(args[0], site, _text(site), "append")
     rt.note_set(items)
     items.add(hashable(args[0]))
 

@@ -94,6 +94,8 @@ def run_profile(
             if edge is None:
                 unsure = unsure or unknown_inside(value)
                 mask += "0"
+                if value.cut is not None:
+                    value.cut.used = True
             else:
                 if edge.guess > guess:
                     guess = edge.guess

@@ -29,7 +29,7 @@ from . import moves
 from .edits import File, distinct, request
 from .nograd import HEADER, wrap_all
 from .shapes import cut_text
-from .stores import Store, names_of, stores
+from .stores import Store, names_of, starts_as_none, starts_as_number, stores
 from .summing import over_loop
 
 Plan = tuple[str, list[Step]]
@@ -55,9 +55,14 @@ def detaching(seen: Observation, context: Context) -> list[FixRequest]:
     for store in carriers:
         for steps in moves.uncached([store.site], context):
             found.insert(0, FixRequest("recompute", anew, tuple(steps)))
-    wanted = bool(carriers) and all(asks_gradient(store) for store in carriers)
-    again = at_end(carriers, seen, context, ".detach().requires_grad_()") if wanted else None
+    again: list[Step] | None = None
+    if carriers and all(asks_gradient(store) for store in carriers):
+        again = behind_condition(carriers, seen, context, _AGAIN) or at_end(carriers, seen, context, _AGAIN)
     return [*found, *request("detach", Message.of("fix.detach.end-again", names=several), again)]
+
+
+#: A leaf anew.
+_AGAIN = ".detach().requires_grad_()"
 
 
 def asks_gradient(store: Store) -> bool:
@@ -127,6 +132,8 @@ def plans(carriers: list[Store], seen: Observation, context: Context) -> Iterato
         ordered = [*later, *ordered]
     else:
         ordered = [*ordered, *later]
+    called = as_the_loop_calls(carriers, seen, context)
+    ordered.append(("end", behind_condition(called, seen, context) or at_end(called, seen, context) or []))
     ordered.append(("use", _at_uses(carriers, seen, context)))
     for plan in ordered:
         if plan is not None and plan[1]:
@@ -203,7 +210,7 @@ def at_end(
     carriers: list[Store], seen: Observation, context: Context, suffix: str = ".detach()"
 ) -> list[Step] | None:
     """Behind the backward: at the end of the loop's body if every iteration runs it, else right below it."""
-    if any(store.assignment() is None for store in carriers):
+    if not carriers or any(store.assignment() is None for store in carriers):
         return None
     text = assignments(carriers, suffix)
     raised = seen.raised if seen.raised is not None else _backward_in(seen, context)
@@ -225,10 +232,26 @@ def at_end(
     return None
 
 
-def behind_condition(carriers: list[Store], seen: Observation, context: Context) -> list[Step]:
+def as_the_loop_calls(carriers: list[Store], seen: Observation, context: Context) -> list[Store]:
+    """Carriers that a function stores, under the names that the loop has for them; none where they are its own."""
+    loop = _loop(seen, context)
+    if loop is None or all(reachable(store, loop) for store in carriers):
+        return []
+    found = [store if reachable(store, loop) else store.as_seen_from(loop) for store in carriers]
+    return [store for store in found if store is not None] if None not in found else []
+
+
+def behind_condition(
+    carriers: list[Store], seen: Observation, context: Context, suffix: str = ".detach()"
+) -> list[Step]:
     """Behind the ``if`` that decides on the backward for the whole loop: without the backward it grows."""
     raised, loop = seen.raised, _loop(seen, context)
-    if raised is None or loop is None or any(store.assignment() is None for store in carriers):
+    if (
+        not carriers
+        or raised is None
+        or loop is None
+        or any(store.assignment() is None for store in carriers)
+    ):
         return []
     file = carriers[0].file
     if any(path != file.path for path in (context.path(raised), *(store.file.path for store in carriers))):
@@ -246,7 +269,7 @@ def behind_condition(carriers: list[Store], seen: Observation, context: Context)
     }
     if any(isinstance(each, ast.Name) and each.id in changed for each in ast.walk(condition.test)):
         return []
-    return [file.step("insert_after", condition, assignments(carriers))]
+    return [file.step("insert_after", condition, assignments(carriers, suffix))]
 
 
 def at_start(carriers: list[Store], seen: Observation, context: Context) -> list[Step] | None:
@@ -364,35 +387,3 @@ def _made_before(store: Store, loop: ast.AST) -> bool:
         and each.lineno < line
         for each in ast.walk(store.scope)
     ) or any(isinstance(each, ast.arg) and each.arg == store.name for each in ast.walk(store.scope))
-
-
-def starts_as_number(store: Store) -> bool:
-    """Whether the carrier is a plain number before it is first stored, as a sum is."""
-    tree = store.file.tree
-    where = tree.class_of(store.node) if store.name.startswith("self.") else store.scope
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, (int, float))
-        and any(ast.unparse(target) == store.name for target in node.targets)
-        for node in ast.walk(where or tree.tree)
-    )
-
-
-def starts_as_none(store: Store) -> bool:
-    """Whether the carrier may be None before it is first stored."""
-    tree = store.file.tree
-    where = tree.class_of(store.node) if store.name.startswith("self.") else store.scope
-    for node in ast.walk(where or tree.tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
-            if any(ast.unparse(target) == store.name for target in node.targets):
-                return True
-        if isinstance(node, ast.Compare) and ast.unparse(node.left) == store.name:
-            if any(isinstance(each, ast.Constant) and each.value is None for each in node.comparators):
-                return True
-        if isinstance(node, ast.arguments):
-            if any(isinstance(d, ast.Constant) and d.value is None for d in node.defaults) and store.name in {
-                each.arg for each in node.args[-len(node.defaults) :]
-            }:
-                return True
-    return False

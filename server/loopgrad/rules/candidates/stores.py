@@ -7,7 +7,9 @@ needs a statement of its own below it; ``history.append(loss)`` is cut at the ar
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import Any
 
 from loopgrad.analysis.observation import Carrier
@@ -46,6 +48,17 @@ class Store:
         self.statement: ast.stmt | None = (
             stmt if isinstance(stmt, ast.stmt) else self.file.tree.statement(self.node)
         )
+        #: Where the name is read, if not where it is stored.
+        self._seen_from: ast.AST | None = None
+
+    def as_seen_from(self, loop: ast.AST) -> Store | None:
+        """The same carrier under the name that a loop has for it which calls the function that stores."""
+        name = name_in(loop, self.name, self.function)
+        if name is None:
+            return None
+        found = copy(self)
+        found.name, found._seen_from = name, loop
+        return found
 
     def sibling(self, target: ast.expr, shape: Any) -> Store:
         """What the same statement stores in another target."""
@@ -59,7 +72,7 @@ class Store:
 
     @property
     def scope(self) -> ast.AST:
-        return self.file.tree.scope(self.node)
+        return self.file.tree.scope(self._seen_from or self.node)
 
     @property
     def _unowned(self) -> bool:
@@ -226,6 +239,78 @@ def stored_argument(call: ast.Call | None) -> ast.expr | None:
     return call.args[position]
 
 
+def name_in(loop: ast.AST, name: str, function: ast.AST | None) -> str | None:
+    """What a loop calls that which a function of its file calls ``name``, by the loop's calls of the function.
+
+    ``self.h`` of a method is ``memory.h`` behind ``memory.keep(h)``; what a property's setter stores has the
+    property's name.
+    """
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    if any(ast.unparse(each).endswith(".setter") for each in function.decorator_list):
+        found = {
+            ast.unparse(node)
+            for node in ast.walk(loop)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and node.attr == function.name
+        }
+        return found.pop() if len(found) == 1 else None
+    root = re.split(r"[.\[(]", name)[0]
+    given = [_given(call, function, root) for call in ast.walk(loop) if method_name(call) == function.name]
+    if not given or not isinstance(given[0], (ast.Name, ast.Attribute)):
+        return None
+    texts = {ast.unparse(each) if each is not None else "" for each in given}
+    return texts.pop() + name[len(root) :] if len(texts) == 1 else None
+
+
+def _given(call: ast.AST, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.expr | None:
+    """What a call gives a parameter of a function; the object of a method for its first."""
+    assert isinstance(call, ast.Call)
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    names = [each.arg for each in function.args.args]
+    values = list(call.args)
+    if names[:1] == ["self"]:
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        values.insert(0, call.func.value)
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    return dict(zip(names, values)).get(name, named.get(name))
+
+
+def starts_as_number(store: Store) -> bool:
+    """Whether the carrier is a plain number before it is first stored, as a sum is."""
+    tree = store.file.tree
+    where = tree.class_of(store.node) if store.name.startswith("self.") else store.scope
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, (int, float))
+        and any(ast.unparse(target) == store.name for target in node.targets)
+        for node in ast.walk(where or tree.tree)
+    )
+
+
+def starts_as_none(store: Store) -> bool:
+    """Whether the carrier may be None before it is first stored."""
+    tree = store.file.tree
+    where = tree.class_of(store.node) if store.name.startswith("self.") else store.scope
+    for node in ast.walk(where or tree.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+            if any(ast.unparse(target) == store.name for target in node.targets):
+                return True
+        if isinstance(node, ast.Compare) and ast.unparse(node.left) == store.name:
+            if any(isinstance(each, ast.Constant) and each.value is None for each in node.comparators):
+                return True
+        if isinstance(node, ast.arguments):
+            if any(isinstance(d, ast.Constant) and d.value is None for d in node.defaults) and store.name in {
+                each.arg for each in node.args[-len(node.defaults) :]
+            }:
+                return True
+    return False
+
+
 def stores(carriers: Iterable[Carrier], context: Context) -> list[Store]:
     return [Store(carrier, context) for carrier in carriers]
 
@@ -234,4 +319,12 @@ def names_of(several: Iterable[Store]) -> list[str]:
     return list(dict.fromkeys(store.name for store in several))
 
 
-__all__ = ["Store", "is_tensor", "names_of", "stored_argument", "stores"]
+__all__ = [
+    "Store",
+    "is_tensor",
+    "names_of",
+    "starts_as_none",
+    "starts_as_number",
+    "stored_argument",
+    "stores",
+]
