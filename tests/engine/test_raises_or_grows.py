@@ -223,6 +223,28 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 loss.backward()
         """,
     ),
+    "of two carriers the one that is stored below the other grows by itself": (
+        ["grows", "second-backward"],
+        """
+        def box(value):
+            def get():
+                return value
+            def put(new):
+                nonlocal value
+                value = new
+            return get, put
+        get, put = box(torch.zeros(3))
+        speed = torch.zeros(3)
+        for i in range(N):
+            for t in range(3):
+                speed = speed + net(get())
+                put(get() + speed)
+                loss = get().square().mean()
+                if args.a:
+                    loss.backward()
+            put(get().detach().clone())
+        """,
+    ),
 }
 
 

@@ -55,6 +55,12 @@ def without_graph(source: str, lines: set[int]) -> list[str]:
     return [_CUT % leaf + text for leaf in leaves] if cuts.found else []
 
 
+def _storing(finding: dict[str, Any]) -> set[int]:
+    """The lines of the statements that store what a finding is about: its own, and those of further carriers."""
+    carried = {step["line"] for step in finding["trace"] if step["role"] == "carried"}
+    return {finding["range"]["start"]["line"], *carried}
+
+
 def told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
     """Whether a run's growth is told by a finding of the report that is possible and of another outcome."""
     worse = {*RAISING, "silent"}
@@ -65,9 +71,8 @@ def told(source: str, report: dict[str, Any]) -> Callable[[Run], bool]:
             for fix in finding["fixes"]:
                 if fix["preferred"]:
                     yield adapter.apply_edits(source, fix["edits"])
-        yield from without_graph(
-            source, {f["range"]["start"]["line"] for f in others if f["code"] in ("LG101", "LG104")}
-        )
+        carrying = [f for f in others if f["code"] in ("LG101", "LG104")]
+        yield from without_graph(source, {line for finding in carrying for line in _storing(finding)})
 
     @cache
     def runs() -> list[list[Run]]:

@@ -121,6 +121,12 @@ def go_on(shared: Shared, entry: Entry, analysis: Analysis, way: Way) -> None:
         place = rt.place
 
 
+def _trains(seen: Any) -> bool:
+    """Whether a backward stands in the loop in which something grows, though no path has come to it."""
+    site = seen.facts["loop_site"]
+    return site.node is not None and has_attribute(site.node, BACKWARDS)
+
+
 def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[int] = frozenset()) -> Way:
     """Run the paths of one entry point and judge what they saw together."""
     way = Way()
@@ -189,7 +195,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     analysis.always |= always or set()
     for path in unrolled:
         # A loop that runs a backward on another path trains step by step: it unrolls no sequence for one behind it.
-        add([observation for loop, observation in path if loop in training], seen)
+        add([each for loop, each in path if loop in training or _trains(each)], seen)
     exhausted = not queue and not cut and not supposed
     agreed = {
         key

@@ -86,6 +86,8 @@ def end_of_iteration(rt: Any, loop: LoopRun, iteration: int, frame: Any) -> None
 
 def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
     """Called where a loop is left, but not by an exception. ``whole`` where it has come to its own end."""
+    if whole and loop.executed and loop.executed[-1] > len(loop.executed):
+        _note_few(rt, loop)  # some of its iterations did nothing
     _look_again(rt, loop)
     if whole and rt.growth and loop.backwards + loop.grads:
         runs = _passes_behind(rt, loop)
@@ -183,18 +185,21 @@ def _ends_early(rt: Any, loop: LoopRun) -> bool:
 
 
 def broken_off(rt: Any, loop: LoopRun) -> None:
-    """Called where a ``break`` leaves a loop: one that ends in its fourth iteration is looked at with more steps.
+    """Called where a ``break`` leaves a loop: one that ends in its fourth iteration is looked at with more steps."""
+    _note_few(rt, loop)
+    end_of_loop(rt, loop)
 
-    What a place holds of all three that it went through may be all there will be, or grow with the steps.
-    """
-    mark = ("broken off", id(loop.site.node))
+
+def _note_few(rt: Any, loop: LoopRun) -> None:
+    """A loop went through three iterations: what a place holds of them may be all there will be, or grow with the steps."""
+    mark = ("few", id(loop.site.node))
     walks = rt.counts.get(mark, 0)
     looks = rt.seq and walks < MOST_WALKS and not (rt.trying or rt.unclear or loop.structural)
     if looks and len(loop.executed) == CHECK_AT - 1:
         rt.counts[mark] = walks + 1
-        whole = set(loop.executed)
-        rt.unclear = any(whole <= born_in(nodes, loop) for _, nodes in holders(rt))
-    end_of_loop(rt, loop)
+        # Of the last one a variable holds what it was given last, whatever the steps.
+        last = {None, loop.executed[-1]}
+        rt.unclear = any(born_in(nodes, loop) - last for _, nodes in holders(rt))
 
 
 def _ends_with_the_call(rt: Any, loop: LoopRun, place: Any) -> bool:

@@ -50,7 +50,7 @@ def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
     """Whether all that a loop without a backward recorded hangs on a graph from before it.
 
     Taking the parts of one output together, one by one, keeps that output's graph, not one of each iteration.
-    The parts of a leaf are such parts as well, and views of one hold no more than the leaf.
+    The parts of a leaf from before it are such parts as well, and views of one hold no more than the leaf.
     """
     older = False
     seen: set[int] = set()
@@ -59,7 +59,8 @@ def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
     while stack:
         node, part, views = stack.pop()
         if node.leaf is not None:
-            if not part:
+            made = node.leaf.where
+            if not part or made is not None and iteration_in(made, loop) is not None:
                 return False
             older = True
             continue

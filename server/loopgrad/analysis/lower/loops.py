@@ -114,6 +114,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
         try:
             while True:
                 # Fetching the element is part of its iteration: a loader's collation records there.
+                seq = rt.seq
                 rt.where = Where(parent, None, loop, i + 1)
                 try:
                     item = source.get(i)
@@ -132,7 +133,6 @@ def lower_for(node: Any, scope: Scope) -> Run:
                             outer.steps = False
                 store(f, item)
                 item = None
-                seq = rt.seq
                 signal = body(f)
                 if signal is not None and signal is not CONTINUE:
                     if signal is not BREAK:

@@ -1,0 +1,111 @@
+"""Generated programs whose loops pass over iterations, or unroll no sequence, on which the analysis once disagreed.
+
+Each is cut down to what mattered and run under PyTorch with every assignment of its conditions, and with more steps;
+the analysis has to agree with all of these runs (``tests/oracle`` says how). Named after what they taught.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.engine.told import EVERY, every_run_is_told
+
+PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a loop that does nothing every second time keeps more with more steps": (
+        ["grows"] * EVERY,
+        """
+        ticks = list(range(N + 1))
+        total = 0.0
+        for i in iter(lambda: ticks.pop(), 0):
+            if i % 2 == 1:
+                continue
+            total += (w * i).square().sum()
+        """,
+    ),
+    "an endless loop that begins late and keeps every second loss": (
+        ["grows"] * EVERY,
+        """
+        import itertools
+        kept = []
+        for i in itertools.count():
+            if i == N:
+                break
+            if i < 3:
+                continue
+            loss = (w * i).square().sum()
+            loss.backward()
+            if i % 2 == 0:
+                kept.append(loss)
+        """,
+    ),
+    "an endless loop that begins late and keeps the loss of one iteration": (
+        ["clean"] * EVERY,
+        """
+        import itertools
+        kept = []
+        for i in itertools.count():
+            if i == N:
+                break
+            if i < 3:
+                continue
+            loss = (w * i).square().sum()
+            if i == 4:
+                kept.append(loss)
+        """,
+    ),
+    "fetching a generator's value is no idle turn, though the body does nothing with it": (
+        ["grows"] * EVERY,
+        """
+        net = nn.Linear(3, 3)
+        def losses(steps):
+            h = torch.zeros(3)
+            for _ in range(steps):
+                h = torch.tanh(net(torch.randn(3)) + h)
+                yield h.square().mean()
+        for loss in losses(N):
+            try:
+                loss.backward()
+            except RuntimeError:
+                continue
+        """,
+    ),
+    "a loop with a backward that no iteration comes to unrolls no sequence": (
+        ["grows"] * EVERY,
+        """
+        from collections import deque
+        net = nn.Linear(3, 3)
+        memory = deque(maxlen=2)
+        average = 0.0
+        for x in torch.randn(N, 3):
+            memory.append(x)
+            loss = net(x).square().mean()
+            average = 0.9 * average + 0.1 * loss
+            if len(memory) > 2:
+                loss.backward()
+        """,
+    ),
+    "parts of a leaf that each iteration makes are not the parts of one": (
+        ["grows"] * EVERY,
+        """
+        net = nn.Linear(3, 3)
+        kept = []
+        for x in [torch.randn(4, 3) for _ in range(N)]:
+            kept.extend(net(x).detach().requires_grad_())
+        """,
+    ),
+    "parts of a leaf from before the loop": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for k in range(3):
+            kept.append(w[k])
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_run_is_told(name: str) -> None:
+    every_run_is_told(*PROGRAMS[name])
