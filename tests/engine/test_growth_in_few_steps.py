@@ -76,6 +76,18 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss)
         """,
     ),
+    "a list that is filled every third iteration, and not in the first": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(N):
+            loss = (w * i).norm()
+            if i % 3 == 0:
+                if i >= 3:
+                    kept.extend([loss])
+            loss.backward()
+        """,
+    ),
     "a list that holds one value of the fourth iteration": (
         ["clean"] * EVERY,
         """

@@ -61,6 +61,16 @@ class Activation:
         self.walked: Counter[int] = Counter()
 
     @property
+    def gone(self) -> set[int]:
+        """The iterations that a later pass walked, or the loop's one pass in its last iteration."""
+        return self.consumed | self.at_last
+
+    @property
+    def walked_later(self) -> bool:
+        """Whether later passes have walked what it left, but for that of one iteration or two."""
+        return bool(self.consumed) and len(self.held - self.gone) <= 2
+
+    @property
     def partly(self) -> int:
         """The iterations of which a later pass walked some of what they left, and not the rest."""
         return sum(self.walked[born] < self.left[born] for born in self.consumed)
@@ -137,12 +147,17 @@ class Tape:
     def generations(self, sequences: bool = True) -> dict[int, int]:
         """For each loop, the most generations that one of its runs left alive for good.
 
-        Without ``sequences``, what the loop's one pass walked in its last iteration does not count.
+        Without ``sequences``, what the loop's one pass walked in its last iteration does not count, nor what its
+        last run left, where a pass of the next run has walked what each run before left.
         """
-        most: dict[int, int] = {}
+        runs: dict[int, list[Activation]] = {}
         for run in self.ended:
-            gone = run.consumed if sequences else run.consumed | run.at_last
-            most[run.line] = max(most.get(run.line, 0), len(run.held - gone))
+            runs.setdefault(run.line, []).append(run)
+        most: dict[int, int] = {}
+        for line, several in runs.items():
+            if not sequences and len(several) > 2 and all(run.walked_later for run in several[:-1]):
+                several.pop()
+            most[line] = max(len(run.held - (run.consumed if sequences else run.gone)) for run in several)
         return most
 
     def partly(self) -> int:

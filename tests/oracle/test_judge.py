@@ -108,6 +108,27 @@ def test_a_sequence_that_is_walked_once_in_its_last_step_is_not_called_growth() 
     assert run.outcome == "clean"
 
 
+def test_a_sequence_that_goes_on_in_the_next_epoch_is_not_called_growth() -> None:
+    body = """\
+h = w * 1
+for epoch in range(N):
+    for i in range(N):
+        h = torch.tanh(h + w)
+        if i == 1:
+            h.sum().backward()
+            h = h.detach()
+"""
+    (run,) = observe(HEAD + body)
+    assert (run.outcome, run.growth) == ("clean", "unclear")
+    (run,) = observe(
+        HEAD
+        + body.replace("        if i == 1", "        kept.append(h)\n        if i == 1").replace(
+            "h = w", "kept = []\nh = w", 1
+        )
+    )
+    assert run.outcome == "grows"
+
+
 def test_a_leaf_that_has_the_name_of_an_optimizer_s_is_another_one() -> None:
     body = """\
 opt = torch.optim.SGD([w])

@@ -163,11 +163,13 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
             continue
         born = _gained(_apart(place), key, nodes, loop, held)
         # What is reset just before the first look, every few iterations, holds the last few as well; what a
-        # counter lets begin there (`if i >= 3:`) has held nothing before.
+        # counter lets begin there (`if i >= 3:`) has held nothing before, and what is reset has not held them for long.
         begins = loop.begun is not None and _apart(place) not in loop.begun
-        enough = 3 if begins or min(born, default=0) < loop.executed[CHECK_AT - 1] else 4
+        first, last = min(born, default=0), loop.executed[-1]
+        sure = begins or first < loop.executed[CHECK_AT - 1] or last - first >= 2 * CHECK_AT
+        enough = 3 if sure else 4
         # What the last iteration made of an old graph has that iteration more than the old graph has.
-        more = born - {loop.executed[-1]} - (held.get(key) or held.get(_apart(place)) or set())
+        more = born - {last} - (held.get(key) or held.get(_apart(place)) or set())
         if born and len(born) >= enough and more:
             inspect(rt, loop, place, nodes, born)
         else:
