@@ -35,6 +35,7 @@ A view of a parameter (``p.view(-1)``, ``p[0]``) that is made once and walked by
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -252,6 +253,14 @@ def live_nodes(*scopes: Mapping[str, Any]) -> tuple[int, int]:
     return len(nodes), unfreed
 
 
+def circles() -> list[Any]:
+    """The leaves whose gradient has a graph: it may lead back to them, so that they live though no scope holds them."""
+    import torch
+
+    alive = (value for value in gc.get_objects() if isinstance(value, torch.Tensor) and value.is_leaf)
+    return [leaf for leaf in alive if leaf.grad is not None and leaf.grad.grad_fn is not None]
+
+
 def run_here(script: str, origins: bool) -> Report:
     """Run a script in this process. The process is of no use to anyone afterwards."""
     import torch
@@ -285,7 +294,7 @@ def run_here(script: str, origins: bool) -> Report:
             scope = runpy.run_path(script, run_name="__main__")
         finally:
             sys.settrace(None)
-        sample(scope)
+        sample(scope, {"circles": circles()})
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code not in (0, None):
             report.error = f"{type(error).__name__}: {error}"[:500]
