@@ -315,6 +315,29 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         solver.step(closure)
         """,
     ),
+    "every whole number is a multiple of one, also behind a loop that was cut": (
+        ["clean"] * EVERY,
+        """
+        cell = nn.GRUCell(3, 3)
+        optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+        batches = iter([torch.randn(4, 3) for _ in range(N)])
+        h = torch.zeros(4, 3)
+        i = 0
+        for epoch in range(2):
+            while True:
+                try:
+                    x = next(batches)
+                except StopIteration:
+                    break
+                if i % 1 == 0:
+                    h = h.detach()
+                h = cell(x, h)
+                optimizer.zero_grad()
+                h.mean().backward(retain_graph=True)
+                optimizer.step()
+                i += 1
+        """,
+    ),
     "what misses the last step grows in more steps than these": (
         ["grows"] * EVERY,
         """

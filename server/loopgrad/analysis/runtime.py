@@ -115,6 +115,8 @@ class Runtime(Deciding):
         self.supposed = False
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
         self.turns: dict[tuple[str, int], int] = {}
+        #: The keys of unknowns that are whole numbers: counters behind loops that were cut.
+        self.whole: set[Any] = set()
         self.requires: list[Any] = []
         self.prints: list[tuple[int, str | None]] | None = None
         self.reached: dict[int, Tensor] = {}

@@ -64,7 +64,10 @@ def forget(f: Frame, names: list[str], before: dict[str, Any], site: Any) -> Non
         if value is MISSING:
             value, table = f.globals.get(name, MISSING), f.globals
         if type(value) in (int, float) and before.get(name, value) != value:
-            f.rt.put(table, name, f.rt.fresh(site, "number"))
+            number = f.rt.fresh(site, "number")
+            if type(value) is int:
+                f.rt.whole.add(number.key)
+            f.rt.put(table, name, number)
 
 
 def numbers(f: Frame, names: list[str]) -> dict[str, Any]:

@@ -139,6 +139,8 @@ def binary(rt: Any, op: str, fn: Callable[[Any, Any], Any], a: Any, b: Any, site
 
 def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     """An operation on an unknown: the same operation on the same unknowns is the same unknown."""
+    if op == "mod" and type(b) is int and b == 1 and type(a) is Sym and _whole(rt, a.key):
+        return 0
     # What comes of an unknown may be a tensor, unless both sides are plainly numbers.
     kind = "number" if _numeric(a) and _numeric(b) else "any"
     if (
@@ -156,6 +158,17 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     made = rt.fresh(site, kind)
     made.cut = cuts.of((a, b))
     return made
+
+
+def _whole(rt: Any, key: Any) -> bool:
+    """Whether an unknown is a whole number: a counter, or the sum of one and a number."""
+    while key not in rt.whole:
+        if type(key) is not tuple or len(key) != 3 or key[0] not in ("add", "sub"):
+            return False
+        if type(key[2]) is not tuple or key[2][0] != "int":
+            return False
+        key = key[1]
+    return True
 
 
 def _numeric(value: Any) -> bool:
