@@ -57,6 +57,24 @@ SILENT = {
             graph.update_all("sum")
             last = graph.edata["e"]
         """,
+    "where a solver starts may be a leaf, which each of its calls may walk again": """
+        import torch
+        from elsewhere import bounded, first_guess, surface
+
+        start = first_guess().requires_grad_(True)
+        solver = torch.optim.LBFGS([start], max_eval=20)
+
+
+        def closure():
+            solver.zero_grad()
+            x = bounded(start)
+            y = surface(x)
+            torch.autograd.backward(start, torch.autograd.grad(y, start, retain_graph=True))
+            return y
+
+
+        solver.step(closure)
+        """,
     "a value that is improved until it is good enough, and given back: one result": """
         import torch
 

@@ -118,8 +118,8 @@ def backward(rt: Any, run: Pass, roots: list[Node]) -> None:
             if seen.what in ("carried", "outside"):
                 seen.outcome = "silent"
                 seen.steps[-1].key = "reached-silently"
-                if any(n.guess for n, _ in older):
-                    seen.guess = max(seen.guess, 2)
+                if any(n.guess or n.op == "unknown" for n, _ in older):
+                    seen.guess = max(seen.guess, 2)  # what comes from out of reach may be a leaf
                 elif any(n.saves != NEVER for n, _ in older):
                     seen.guess = max(seen.guess, 1)  # with another version of torch it raises
                 seen.guess = max(seen.guess, int(again))
