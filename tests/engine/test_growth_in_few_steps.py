@@ -232,6 +232,36 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                     losses.append((w * w).sum())
         """,
     ),
+    "a list that is full before the loop ends": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 6):
+            loss = (w * w).sum()
+            if len(kept) < 6:
+                kept.append(loss)
+        """,
+    ),
+    "losses of the first iterations alone": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 4):
+            loss = (w * w).sum()
+            if i < 6:
+                kept.append(loss)
+        """,
+    ),
+    "a leaf that requires a gradient in two iterations, and in no later one": (
+        ["clean"] * EVERY,
+        """
+        seen = set()
+        for i in range(N):
+            loss = torch.stack([w * 0.5, -torch.ones(3)]).norm()
+            w.requires_grad_(i in (1, 3))
+            seen.add(loss)
+        """,
+    ),
     "the best value so far and the newest one hold no more in the end": (
         ["clean"] * EVERY,
         """

@@ -5,7 +5,8 @@
 * ``nesting`` what lies inside of a value; ``definitions`` what an entry point needs of its module
 * ``lower`` Python lowered to closures; ``semantics`` what its operations mean
 * ``torch_model`` what torch's operations record; ``libraries`` what other libraries do; ``knowledge`` the measured table
-* ``observation``, ``observe``, ``stories``, ``growth``, ``holders``, ``sequences``, ``cuts``, ``finish`` what goes wrong
+* ``observation``, ``observe``, ``stories``, ``growth``, ``holders``, ``walked``, ``sequences``, ``cuts``, ``settling``,
+  ``finish`` what goes wrong
 * ``entries``, ``bodies``, ``explore`` which runs there are; ``paths`` running one, ``reruns`` those beside them
 * ``verdicts`` what the runs saw together, ``recurring`` what is asked anew each time; ``shared`` what outlives a run
 

@@ -8,7 +8,7 @@ hold all that it held and more, and what began later, or keeps only some iterati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from .holders import holders, id_of
@@ -16,8 +16,9 @@ from .lower.trips import through
 from .observation import Carrier, Observation, Step, innermost, iteration_in, witness_of
 from .sequences import is_one_graph, is_solved, is_unrolled
 from .stories import last_store
-from .tape import Node, Pass, children_first, reachable
+from .tape import Node, children_first, reachable
 from .values import tensors_in
+from .walked import is_walked, passes_behind
 from .where import LoopRun, lift
 
 #: The iteration at whose end a loop is checked; graphs of all but the first must be alive then.
@@ -90,36 +91,9 @@ def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
         _note_few(rt, loop)  # some of its iterations did nothing
     _look_again(rt, loop)
     if whole and rt.growth and loop.backwards + loop.grads:
-        runs = _passes_behind(rt, loop)
+        runs = passes_behind(rt, loop)
         if runs:
             rt.growth = [c for c in rt.growth if c.loop is not loop or not is_walked(c, runs.__contains__)]
-
-
-def _passes_behind(rt: Any, loop: LoopRun) -> set[Pass]:
-    """The passes of a loop's last iteration, where no other has run one (``if t == T - 1:``).
-
-    They might as well stand behind the loop. A gradient that has a graph is a part of the computation.
-    """
-    found: set[Pass] = set()
-    for run in rt.passes:
-        iteration = None if run.create else iteration_in(run.where, loop)
-        if iteration == loop.executed[-1]:
-            found.add(run)
-        elif iteration is not None:
-            return set()
-    return {run for run in found if not run.retain}
-
-
-def is_walked(candidate: Candidate, counts: Callable[[Pass], bool]) -> bool:
-    """Whether passes that count have walked what grew, but for that of one iteration or two."""
-    kept: set[int] = set()
-    walked: set[int] = set()
-    for node in reachable(candidate.nodes):
-        k = iteration_in(node.where, candidate.loop)
-        if k is not None:
-            run = node.consumed
-            (walked if run is not None and counts(run) else kept).add(k)
-    return bool(walked) and len(kept - walked) < CHECK_AT - 1
 
 
 def _look_again(rt: Any, loop: LoopRun) -> None:
@@ -146,7 +120,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         gained = _gained(candidate.apart, candidate.place, nodes, loop, held)
         # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
         fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
-        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT):
+        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT) and _goes_on(loop, gained):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:
@@ -170,7 +144,9 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         enough = 3 if sure else 4
         # What the last iteration made of an old graph has that iteration more than the old graph has.
         more = born - {last} - (held.get(key) or held.get(_apart(place)) or set())
-        if born and len(born) >= enough and more:
+        # What holds some iterations only may be at its end, where a counter has just passed a limit.
+        few = len(born) >= enough and last - first >= len(born) and _has_just_passed(rt, loop)
+        if born and len(born) >= enough and more and _goes_on(loop, born) and not few:
             inspect(rt, loop, place, nodes, born)
         else:
             alive = {k for k in born_in(nodes, loop) if k is not None}
@@ -181,9 +157,20 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
                 rt.unclear = True
 
 
+def _goes_on(loop: LoopRun, born: set[Any]) -> bool:
+    """Whether a place takes up iterations to the end: what is full (`if i < 6:`) holds none of the last ones."""
+    held = sorted(born)
+    return loop.executed[-1] - held[-1] <= max(b - a for a, b in pairwise(held))
+
+
 def _ends_early(rt: Any, loop: LoopRun) -> bool:
     """Whether a loop has ended before one could see what comes of a predicate that is true every few iterations."""
     return any(turn[0] == "every" and through(turn) > len(loop.executed) for turn in rt.turns)
+
+
+def _has_just_passed(rt: Any, loop: LoopRun) -> bool:
+    """Whether a loop has ended before one could see what comes of a limit that its counter has passed."""
+    return any(turn[0] == "from" and turn[1] < len(loop.executed) < through(turn) for turn in rt.turns)
 
 
 def broken_off(rt: Any, loop: LoopRun) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .growth import Candidate, is_walked
+from .growth import Candidate
 from .lower.nodes import BACKWARDS, has_attribute
 from .observation import iteration_in
 from .sequences import walked_since
 from .stories import crossing
 from .tape import Pass, reachable
+from .walked import is_walked
 from .where import LoopRun
 
 

@@ -136,6 +136,28 @@ def count_up(rt: Any, mark: int, kind: str, a: int, limit: int) -> None:
         turns[kind, limit] = turns.get((kind, limit), 0) + 1
 
 
+def _of_numbers(node: ast.expr) -> bool:
+    """Whether an expression is a few whole numbers: ``(1, 3)``."""
+    return isinstance(node, (ast.Tuple, ast.List, ast.Set)) and all(
+        isinstance(each, ast.Constant) and type(each.value) is int for each in node.elts
+    )
+
+
+def _counted_in(node: ast.Compare, left: Eval, right: Eval, fn: Any, site: Any) -> Eval:
+    """``i in (1, 3)``: behind the last of the numbers it is another condition for good."""
+    mark = id(node)
+    name = COMPARISONS[type(node.ops[0])][0]
+    last = max((each.value for each in node.comparators[0].elts), default=0)  # type: ignore[attr-defined]
+
+    def run(f: Frame) -> Any:
+        a, b = left(f), right(f)
+        if type(a) is int:
+            count_up(f.rt, mark, "from", a, last)
+        return f.rt.shared.ops.compare(f.rt, name, fn, a, b, site)
+
+    return run
+
+
 def lower_compare(node: ast.Compare, scope: Scope) -> Eval:
     left = lower(node.left, scope)
     site = scope.site(node)
@@ -147,6 +169,8 @@ def lower_compare(node: ast.Compare, scope: Scope) -> Eval:
             "length" if isinstance(node.left, ast.Call) and ast.unparse(node.left.func) == "len" else "from"
         )
         counting = name not in ("is", "isnot", "in", "notin") and mark not in scope.idle
+        if name in ("in", "notin") and _of_numbers(node.comparators[0]):
+            return _counted_in(node, left, right, fn, site)
 
         def single(f: Frame) -> Any:
             a, b = left(f), right(f)
