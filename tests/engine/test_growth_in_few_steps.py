@@ -252,6 +252,26 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss)
         """,
     ),
+    "losses of the iterations between two limits": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 14):
+            loss = (w * w).sum()
+            if i > 2 and i < 7:
+                kept.append(loss)
+        """,
+    ),
+    "losses of all but the first two iterations": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 14):
+            loss = (w * w).sum()
+            if i not in (0, 1):
+                kept.append(loss)
+        """,
+    ),
     "a leaf that requires a gradient in two iterations, and in no later one": (
         ["clean"] * EVERY,
         """

@@ -147,12 +147,12 @@ def _counted_in(node: ast.Compare, left: Eval, right: Eval, fn: Any, site: Any) 
     """``i in (1, 3)``: behind the last of the numbers it is another condition for good."""
     mark = id(node)
     name = COMPARISONS[type(node.ops[0])][0]
-    last = max((each.value for each in node.comparators[0].elts), default=0)  # type: ignore[attr-defined]
+    behind = 1 + max((each.value for each in node.comparators[0].elts), default=0)  # type: ignore[attr-defined]
 
     def run(f: Frame) -> Any:
         a, b = left(f), right(f)
         if type(a) is int:
-            count_up(f.rt, mark, "from", a, last)
+            count_up(f.rt, mark, "from", a, behind)
         return f.rt.shared.ops.compare(f.rt, name, fn, a, b, site)
 
     return run

@@ -35,6 +35,9 @@ LONG_STEPS = 4_000
 COUNTS = range(4, 13)
 LONGER = 2
 
+#: So often a loop is looked at for turns where it would be cut.
+MOST_LOOKS = 2
+
 #: What turned: ("every", n) for ``% n``, ("from", n) for a counter's limit, ("length", n) for a length's.
 Turn = tuple[str, int]
 
@@ -70,7 +73,22 @@ def depth_in(loops: list[LoopRun]) -> int:
 class Plan:
     """Which iterations of a loop to execute."""
 
-    __slots__ = ("base", "begun", "depth", "finite", "full", "jumps", "random", "rt", "seen", "seq", "skips")
+    __slots__ = (
+        "base",
+        "begun",
+        "depth",
+        "finite",
+        "full",
+        "jumped",
+        "jumps",
+        "looks",
+        "random",
+        "rt",
+        "seen",
+        "seq",
+        "skips",
+        "told",
+    )
 
     def __init__(
         self,
@@ -93,7 +111,10 @@ class Plan:
         elif length <= self.full:
             self.base = length
         self.random = random
-        self.jumps: list[int] | None = None
+        self.jumps: list[int] = []
+        self.jumped = False
+        #: How often it was looked for turns, and how many there were: behind a limit others may stand.
+        self.looks = self.told = 0
         self.skips = 0
         self.seq = rt.seq
         self.begun = rt.steps + rt.work
@@ -143,10 +164,12 @@ class Plan:
             return following
         if (length is not None or self.finite) and self.light():
             return following if following < LIGHT_TRIPS else None
-        if self.jumps is None:
-            turned = self._turned()
+        if not self.jumps and self.looks < MOST_LOOKS and len(turned := self._turned()) > self.told:
+            self.looks += 1
+            self.told = len(turned)
             near = max((through(t) for t in turned if self._near(t, following)), default=0)
-            self.jumps = self._far(turned, max(near, following)) if self.random else []
+            self.jumps = self._far(turned, max(near, following)) if self.random and not self.jumped else []
+            self.jumped = self.jumped or bool(self.jumps)
             if near > following:
                 self.base = near
                 return following
