@@ -252,6 +252,16 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss)
         """,
     ),
+    "losses of three iterations that are named one by one": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N):
+            loss = (w * w).sum()
+            if i == 0 or i == 2 or i == 4:
+                kept.append(loss)
+        """,
+    ),
     "losses of the iterations between two limits": (
         ["clean"] * EVERY,
         """

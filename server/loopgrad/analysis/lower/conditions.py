@@ -128,10 +128,10 @@ def _choice(rt: Any, pending: list[Sym], value: Any, stop: bool, site: Any) -> A
 
 
 def count_up(rt: Any, mark: int, kind: str, a: int, limit: int) -> None:
-    """Note that a test compares what goes up by one, a counter or a length, with a limit above it."""
+    """Note that a test compares what goes up, a counter or a length, with a limit above it."""
     last = rt.counts.get(mark)
     rt.counts[mark] = a
-    if last is not None and a == last + 1 and a < limit > 1:
+    if last is not None and last < a < limit > 1:
         turns = rt.turns
         turns[kind, limit] = turns.get((kind, limit), 0) + 1
 
