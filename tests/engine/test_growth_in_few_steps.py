@@ -252,6 +252,17 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss)
         """,
     ),
+    "the last loss of every ten": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(10 * N):
+            loss = (w * w).sum()
+            loss.backward()
+            if (i + 1) % 10 == 0:
+                kept.append(loss)
+        """,
+    ),
     "losses of three iterations that are named one by one": (
         ["clean"] * EVERY,
         """

@@ -192,5 +192,6 @@ class Plan:
         found: set[int] = set()
         far = [turn for turn in turned if turn[0] != "length" and turn[1] > SMALL]
         for kind, n in sorted(far, key=lambda turn: turn[1])[:2]:
-            found.update((n - 1, n, n + 1, 2 * n - 1, 2 * n) if kind == "every" else range(n - 1, n + 4))
+            every = (n - 1, n, n + 1, 2 * n - 1, 2 * n, 3 * n - 1, 3 * n)
+            found.update(every if kind == "every" else range(n - 1, n + 4))
         return sorted(jump for jump in found if jump >= following)
