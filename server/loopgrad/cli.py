@@ -66,13 +66,20 @@ def usage_error(message: Message, language: str) -> int:
 # The parser ------------------------------------------------------------------------------------------
 
 
+def _version(argv: Sequence[str]) -> str:
+    """What ``--version`` prints: whether the engine is compiled is looked up where it is asked for."""
+    engine = importlib.util.find_spec("loopgrad.analysis.runtime") if "--version" in argv else None
+    compiled = engine is not None and not (engine.origin or "").endswith(".py")
+    return f"loopgrad {__version__}{' (compiled)' if compiled else ''}"
+
+
 def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     """The parser of all commands; parts whose command is not asked for are not imported."""
     parser = argparse.ArgumentParser(
         prog="loopgrad",
         description="Finds PyTorch tensors that carry an autograd graph where none may be carried.",
     )
-    parser.add_argument("--version", action="version", version=f"loopgrad {__version__}")
+    parser.add_argument("--version", action="version", version=_version(argv))
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_check(commands)
     _add_explain(commands)

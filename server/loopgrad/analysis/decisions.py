@@ -6,11 +6,11 @@ decided in the order in which Python evaluates them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .signals import Stale
 from .tape import Storage, Tensor
-from .undo import Undoable
+from .undoable import Undoable
 from .values import CONST, LDict, LList, LSet, Obj, Sym
 from .where import Site
 
@@ -47,11 +47,13 @@ class Deciding(Undoable):
     #: The memories of two tensors of which one stands for both since a merge, each with the other and the mark.
     merged: dict[int, tuple[Storage, Storage, int]]
 
-    if TYPE_CHECKING:  # of the whole run, see runtime.py
+    def fresh(self, site: Site | None, kind: str = "any") -> Sym:
+        """A new unknown (see ``Runtime``)."""
+        raise NotImplementedError
 
-        def fresh(self, site: Site | None, kind: str = "any") -> Sym: ...
-
-        def made_here(self, key: Any) -> bool: ...
+    def made_here(self, key: Any) -> bool:
+        """Whether an unknown was made in the innermost loop that runs (see ``Runtime``)."""
+        raise NotImplementedError
 
     def truth(self, value: Any, site: Site | None = None) -> bool:
         """Whether ``value`` is true; decides an unknown."""

@@ -58,14 +58,14 @@ class Definitions:
         self._runs: dict[int, Callable[[Frame], Any]] = {}
         self._reads = [_read(each) for each in self._body]
         self._binds = [_bound(each) for each in self._body]
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[tuple[str, ...], Part] = {}
 
-    def of(self, name: str) -> Part:
-        """What a function or class of this name leads to."""
-        part = self._parts.get(name)
+    def of(self, *names: str) -> Part:
+        """What functions and classes of these names lead to."""
+        part = self._parts.get(names)
         if part is None:
-            chosen = self._needed(name)
-            part = self._parts[name] = Part(self._path, [self._lowered(index) for index in chosen])
+            chosen = self._needed(*names)
+            part = self._parts[names] = Part(self._path, [self._lowered(index) for index in chosen])
         return part
 
     def _lowered(self, index: int) -> Callable[[Frame], Any]:
@@ -73,8 +73,8 @@ class Definitions:
             self._runs[index] = block([self._body[index]], self._scope)
         return self._runs[index]
 
-    def _needed(self, name: str) -> list[int]:
-        wanted, names = {name}, [name]
+    def _needed(self, *given: str) -> list[int]:
+        wanted, names = set(given), list(given)
         chosen: set[int] = set()
         makers: dict[str, list[int]] = {}
         for index, bound in enumerate(self._binds):

@@ -129,15 +129,28 @@ def _run_entry(rt: Runtime, entry: Entry) -> None:
         table = rt.globals.setdefault(record.path, module.globals)
         table["__name__"] = "__main__"
         table["__file__"] = record.path
-        frame = Frame(rt, record, table, table, None, None)
+        table.frame = frame = Frame(rt, record, table, table, None, None)
         rt.frames.append(frame)
         record.lowered()(frame)
         return
+    call_entry(rt, entry, defined(rt, [entry]))
+
+
+def defined(rt: Runtime, entries: list[Entry]) -> UserModule:
+    """The file's module with what some of its functions and classes lead to."""
+    record = rt.shared.main
     module = UserModule("module", record)
     rt.user_modules[record.path] = module
     rt.lenient = True
-    define_only(rt, record, module, entry.cls or entry.func)
+    define_only(rt, record, module, *(entry.cls or entry.func or "" for entry in entries))
     open_up(module.globals.values())
+    return module
+
+
+def call_entry(rt: Runtime, entry: Entry, module: UserModule) -> None:
+    """Call the function of an entry point with unknown arguments, as often as its like is called."""
+    assert entry.func is not None
+    record = rt.shared.main
     site = Site(record, record.tree, record.tree, ENTRY)
     target = module.globals.get(entry.func) if entry.cls is None else None
     if entry.cls is not None:
@@ -224,11 +237,11 @@ def open_up(values: Iterable[Any], depth: int = 3) -> None:
             open_up(value.attrs.values(), depth - 1)
 
 
-def define_only(rt: Runtime, record: Any, module: UserModule, name: str) -> None:
-    """Execute the definitions that a function or class leads to, without what makes their module a script."""
+def define_only(rt: Runtime, record: Any, module: UserModule, *names: str) -> None:
+    """Execute the definitions that functions and classes lead to, without what makes their module a script."""
     if rt.shared.definitions is None:
         rt.shared.definitions = Definitions(record)
-    execute(rt, rt.shared.definitions.of(name), module, "module")
+    execute(rt, rt.shared.definitions.of(*names), module, "module")
 
 
 def method_of(rt: Runtime, cls: Class, entry: Entry, site: Site) -> Any:

@@ -19,6 +19,7 @@ from .lower.nodes import BACKWARDS, has_attribute
 from .paths import Path, flipped, lines_of, run_decided
 from .reruns import drawn_otherwise, grows_each_time, grows_longer, replayed
 from .runtime import Runtime
+from .screening import worth_exploring
 from .shared import FileRecord, Shared
 from .verdicts import Analysis, Seen, Verdict, add, collect, reaching, without_lesser
 from .where import Site
@@ -33,7 +34,7 @@ LINE_FILE_STEPS = 15
 MOST_WAIVED = 8
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
-#: Paths of such a guess that fails, where no backward stands in its file and nothing is recorded.
+#: Paths of what fails, where no backward stands in its file and nothing is recorded.
 IDLE_PATHS = 3
 #: So many paths of an entry point are run with more steps.
 MOST_LONGER = 4
@@ -54,13 +55,18 @@ def analyse(
     waiting = entries_of(record)
     if record.watch is None and only_defines(shared, record):
         del waiting[0]
-    late = False
+    late = screened = False
     #: Whether the script ends in an exception of the tape's, whatever is unknown: nothing that it leads to later runs.
     dead = False
     while waiting or not late and not dead:
         if not waiting:
             waiting, late = never_run(record, shared.ran), True
             continue
+        if waiting[0].func is not None and not screened:
+            screened = True
+            if not has_attribute(record.tree, BACKWARDS):
+                waiting = worth_exploring(shared, waiting, analysis)
+                continue
         entry = waiting.pop(0)
         way = explore(shared, entry, analysis)
         dead = dead or entry.func is None and way.fatal
@@ -174,9 +180,10 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
         if not entry.sure and what in shown:
             continue  # the flip that led here changed nothing, so it is not combined with others
-        if not (entry.sure or rt.seq or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
-            idle = True  # it is a guess that somebody calls it so, and nothing in it has to do with a tape
-            break
+        if not (rt.seq or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
+            if not (entry.sure and shared.runs_backward()):
+                idle = True  # nothing in it has to do with a tape
+                break
         shown.add(what)
         flips = flipped(assign, rt.trace)
         if failing and rt.failed and not rt.passes:

@@ -12,7 +12,7 @@ from .observation import Carrier, Observation, Step, in_a_later_call, innermost,
 from .semantics.exceptions import EXCEPTIONS
 from .signals import Raised
 from .stories import second_backward, version_error
-from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, ZeroNode, reachable
+from .tape import ALWAYS, NEVER, Node, Pass, TapeError, Tensor, reachable
 from .values import Obj
 from .where import Parting, Site, lift
 
@@ -85,7 +85,7 @@ def _takes_either(node: Node) -> bool:
     return (
         node.op.strip("_").lower() in CHOOSING
         and len(node.inputs) == 2
-        and not any(type(_without_zeros(one)) is ZeroNode for one in node.inputs)
+        and not any(_without_zeros(one).zeros for one in node.inputs)
     )
 
 
@@ -98,7 +98,7 @@ def _of_equals(node: Node) -> bool:
 
 
 def _without_zeros(node: Node) -> Node:
-    while node.op in ("add", "sub") and len(node.inputs) == 2 and type(node.inputs[1]) is ZeroNode:
+    while node.op in ("add", "sub") and len(node.inputs) == 2 and node.inputs[1].zeros:
         node = node.inputs[0]
     return node
 

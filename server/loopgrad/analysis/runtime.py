@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Storage, Store, Tensor
 from .undo import Log
-from .values import GRAPHLESS, MISSING, Class, LDict, LList, Obj, Sym, tensors_in
+from .values import GRAPHLESS, MISSING, Class, Globals, LDict, LList, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -29,6 +29,8 @@ MOST_PARTS = 48
 _TOLD = frozenset(
     {"partial", "passes", "seen", "stored_at", "trace", "trained", "training_loops", "unrolled"}
 )
+#: What else holds something of a run, by name.
+_HELD: list[str] = []
 
 
 class Frame:
@@ -94,7 +96,7 @@ class Runtime(Deciding):
         self.training_loops: set[int] = set()
         #: Where graphs were stored, in branches that are no trial, with the nesting of what was stored there last.
         self.stored_at: dict[Site, Any] = {}
-        self.globals: dict[str, dict[str, Any]] = {}
+        self.globals: dict[str, Globals] = {}
         self.current: Site | None = None
         self.partial: list[tuple[str, int, str]] = []
         self.frames: list[Frame] = []
@@ -132,6 +134,8 @@ class Runtime(Deciding):
         self.stepped: list[Obj] = []
         self.user_modules: dict[str, Any] = {}
         self.packages: dict[str, Any] = {}
+        #: Whether a module was imported whose classes hear of what is derived from them.
+        self.heard = False
         self.patches: dict[str, Any] = {}
         #: The parameters that an optimizer steps and that a backward reached, once the path has ended.
         self.trained: set[str] = set()
@@ -211,8 +215,8 @@ class Runtime(Deciding):
                 stack.extend(part)
         return False
 
-    def child(self, parent: Sym, name: Any, kind: str = "any") -> Sym:
-        """A part of an unknown: always the same one for the same name."""
+    def child(self, parent: Sym, name: Any, kind: str = "any") -> Any:
+        """A part of an unknown: always the same one for the same name, or what was stored there."""
         table = parent.attrs
         if table is None:
             table = parent.attrs = {}
@@ -256,9 +260,16 @@ class Runtime(Deciding):
             package.globals.clear()
         for knot in self.knots:
             knot.clear()
-        for name, value in vars(self).items():
-            if name not in _TOLD and type(value) in (dict, list, set):
-                setattr(self, name, type(value)())
+        if not _HELD:
+            for name in dir(self):
+                if (
+                    name not in _TOLD
+                    and name[0] != "_"
+                    and type(getattr(self, name, None)) in (dict, list, set)
+                ):
+                    _HELD.append(name)
+        for name in _HELD:
+            setattr(self, name, type(getattr(self, name))())
 
     def happen(self) -> None:
         """Something that cannot be undone or merged: in a tried branch, give the try up."""

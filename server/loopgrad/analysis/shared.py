@@ -13,6 +13,8 @@ from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
 from . import cuts, growth, libraries, observe
+from .lower.nodes import BACKWARDS, has_attribute
+from .lower.outline import Outline
 from .lower.scope import Scope, bind
 from .lower.statements import block
 from .semantics import (
@@ -30,11 +32,14 @@ from .semantics import (
 from .torch_model import autograd, leaf_modules, methods, nn
 from .torch_model import inplace as inplace_part
 
+#: What runs a backward, or hands a framework its loss.
+_BACKWARDS = BACKWARDS | {"training_step", "compute_loss"}
+
 
 class FileRecord:
     """One file: its tree, lowered at the first execution."""
 
-    __slots__ = ("_run", "path", "tree", "watch")
+    __slots__ = ("_outline", "_run", "path", "tree", "watch")
 
     def __init__(self, path: str, tree: ast.Module, watch: Any = None) -> None:
         self.path = path
@@ -43,6 +48,7 @@ class FileRecord:
         #: wrap what a name or attribute is lowered to.
         self.watch = watch
         self._run: Callable[..., Any] | None = None
+        self._outline: Outline | None = None
 
     def lowered(self) -> Callable[..., Any]:
         if self._run is None:
@@ -50,9 +56,15 @@ class FileRecord:
             self._run = block(self.tree.body, scope)
         return self._run
 
+    def outline(self) -> Outline:
+        """What of it runs when it is imported, and what when it is read."""
+        if self._outline is None:
+            self._outline = Outline(self)
+        return self._outline
+
     def let_go(self) -> None:
         """Takes the lowered code apart, which refers to its file in turn."""
-        self._run = None
+        self._run = self._outline = None
 
 
 #: The records of the files that a provider holds. What is lowered of one file serves the analyses of all that
@@ -136,6 +148,8 @@ class Shared:
         self.inside: dict[Any, Any] = {}
         #: The notebook cell of a line, where the file is a notebook.
         self.cell_of: Callable[[int], int] | None = None
+        self._imported: dict[tuple[str, int, tuple[str, ...], str], list[tuple[str, FileRecord]]] = {}
+        self._imports: dict[str, list[tuple[str, FileRecord]]] = {}
         self._resolved: dict[tuple[str, int, str], FileRecord | None] = {}
 
     def path_of(self, module: str, level: int, from_file: FileRecord) -> str | None:
@@ -155,6 +169,42 @@ class Shared:
         if key not in self._resolved:
             self._resolved[key] = self._open(self.path_of(module, level, from_file))
         return self._resolved[key]
+
+    def runs_backward(self) -> bool:
+        """Whether a backward stands in one of the files that were opened, or what a framework runs one for."""
+        opened = [record for record in self.files.values() if record is not None]
+        return any(has_attribute(record.tree, _BACKWARDS) for record in opened)
+
+    def imported(
+        self, module: str, level: int, names: tuple[str, ...], file: Any
+    ) -> list[tuple[str, FileRecord]]:
+        """The modules of the workspace that one import executes: (name, file)."""
+        key = (module, level, names, file.path)
+        found = self._imported.get(key)
+        if found is None:
+            found = self._imported[key] = []
+            whole = self.resolve(module, level, file) if module or level else None
+            if whole is not None:
+                found.append((module, whole))
+            for name in names:
+                if whole is None or name not in whole.outline().binds:
+                    inner = f"{module}.{name}" if module else name
+                    record = self.resolve(inner, level, file)
+                    if record is not None:
+                        found.append((inner, record))
+        return found
+
+    def imports_of(self, record: FileRecord) -> list[tuple[str, FileRecord]]:
+        """The modules of the workspace that a module executes first: (name, file)."""
+        found = self._imports.get(record.path)
+        if found is None:
+            by_path = {
+                other.path: (name, other)
+                for module, level, names in record.outline().imports
+                for name, other in self.imported(module, level, names, record)
+            }
+            found = self._imports[record.path] = list(by_path.values())
+        return found
 
     def _open(self, path: str | None) -> FileRecord | None:
         if path is None:

@@ -27,22 +27,18 @@ UNSAID = 2
 class Storage:
     """What views and ``detach()`` share: the memory and its version counter."""
 
-    __slots__ = ("mark", "modified", "saved", "version")
+    __slots__ = ("detached", "mark", "modified", "saved", "version")
 
     def __init__(self) -> None:
         self.version = 0
         #: Whether some node has saved what is in it, so that a change of it could be noticed.
         self.saved = False
+        #: Whether a tensor of this memory was detached in place.
+        self.detached = False
         #: A number that names it in the keys of unknowns (its size), the same in every run.
         self.mark = 0
         #: The last modification: (site, where, what, sequence number then), for the story.
         self.modified: tuple[Site | None, Where, str, int] | None = None
-
-
-class DetachedStorage(Storage):
-    """The memory of a tensor that was detached in place."""
-
-    __slots__ = ()
 
 
 class Store:
@@ -64,6 +60,7 @@ class Node:
     __slots__ = (
         "__weakref__",
         "consumed",
+        "detached",
         "freed",
         "guess",
         "inputs",
@@ -78,6 +75,7 @@ class Node:
         "stores",
         "view",
         "where",
+        "zeros",
     )
 
     def __init__(
@@ -107,19 +105,11 @@ class Node:
         self.consumed: Pass | None = None
         #: Whether a backward ran from here, so that it is there for certain.
         self.rooted = False
+        #: Whether it is a product with the number 0: a sum with it has the value of its other term.
+        self.zeros = False
+        #: Whether what it made was detached in place since: where that is saved, no backward can use it any more.
+        self.detached = False
         self.stores: list[Store] | None = None
-
-
-class ZeroNode(Node):
-    """A product with the number 0: all zeros, so that a sum with it has the value of its other term."""
-
-    __slots__ = ()
-
-
-class DetachedNode(Node):
-    """What made a tensor that was detached in place since: where it is saved, no backward can use it any more."""
-
-    __slots__ = ()
 
 
 class _Seldom:
@@ -385,7 +375,7 @@ def _execute(node: Node, run: Pass) -> None:
         for storage, version, source, name in node.saved:
             if storage.version != version:
                 raise TapeError("inplace-version", node, run, (storage, name))
-            if type(source) is DetachedNode and type(storage) is DetachedStorage and name != "result":
+            if storage.detached and source is not None and source.detached and name != "result":
                 raise TapeError("detached", node, run)
     if node.op == "unknown":
         run.opaque = True

@@ -12,6 +12,10 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .collected import Globals as Globals
+from .collected import LDict as LDict
+from .collected import LList as LList
+from .collected import LSet as LSet
 from .tape import Node, Tensor
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<missing>"})()
@@ -63,23 +67,6 @@ class Sym:
         return f"Sym({self.key!r})"
 
 
-class LList(list):
-    """A list; ``open`` where it may hold more elements than these, ``unsure`` where it may hold none of them."""
-
-    __slots__ = ("bounded", "open", "unsure")
-
-    def __init__(self, items: Any = (), open: bool = False, bounded: int | None = None) -> None:
-        super().__init__(items)
-        self.open = open
-        self.bounded = bounded
-        self.unsure = False
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
 #: The name under which a call tells that ``*`` or ``**`` of an unknown may give further arguments.
 MORE = "**"
 
@@ -90,35 +77,6 @@ MOST_ITEMS = 4096
 def capped(items: list, open: bool) -> LList:
     """A list of these items, of the first so many where there are too many to follow."""
     return LList(items, open) if len(items) <= MOST_ITEMS else LList(items[:MOST_ITEMS], True)
-
-
-class LDict(dict):
-    """A dict; ``factory`` as in defaultdict; ``open`` where it may hold more keys than these."""
-
-    __slots__ = ("factory", "open")
-
-    def __init__(self, items: Any = (), open: bool = False, factory: Any = None) -> None:
-        super().__init__(items)
-        self.open = open
-        self.factory = factory
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-class LSet(set):
-    __slots__ = ("open",)
-
-    def __init__(self, items: Any = (), open: bool = False) -> None:
-        super().__init__(items)
-        self.open = open
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
 
 class Class:
@@ -257,7 +215,7 @@ class UserModule:
     def __init__(self, name: str, file: Any) -> None:
         self.name = name
         self.file = file
-        self.globals: dict[str, Any] = {}
+        self.globals = Globals()
 
 
 class Property:

@@ -45,6 +45,26 @@ class Provider(Protocol):
         """This provider with one file's text replaced; itself it stays as it is."""
 
 
+class _Cache(dict[str, "SourceFile | SourceError"]):
+    """What was read, and how much that is."""
+
+    __slots__ = ("characters",)
+
+    def __init__(self) -> None:
+        self.characters = 0
+
+    def keep(self, key: str, found: SourceFile | SourceError) -> None:
+        self.drop(key)
+        self[key] = found
+        if isinstance(found, SourceFile):
+            self.characters += len(found.text)
+
+    def drop(self, key: str) -> None:
+        found = self.pop(key, None)
+        if isinstance(found, SourceFile):
+            self.characters -= len(found.text)
+
+
 class FileProvider:
     """The file system, with caches and an overlay of texts that are not on disk.
 
@@ -58,7 +78,7 @@ class FileProvider:
         self._real = RealPaths()
         self._keys: dict[str, str] = {}
         self._spelling = {self._key(path): path for path in files}
-        self._cache: dict[str, SourceFile | SourceError] = {}
+        self._cache = _Cache()
         #: The digest of what was read last, and the file's stamp before that.
         self._contents: dict[str, tuple[str, Stamp | None]] = {}
         self._overlay: dict[str, SourceFile] = {}
@@ -82,7 +102,7 @@ class FileProvider:
                 found = SourceFile.from_bytes(path, self._bytes(path, key))
             except SourceError as error:
                 found = error
-            self._cache[key] = found
+            self._cache.keep(key, found)
         self._note_text(path, key)
         if isinstance(found, SourceError):
             raise SourceError(path, found.line, found.message)
@@ -100,9 +120,9 @@ class FileProvider:
         if not wanted(data):
             return None
         try:
-            self._cache[key] = SourceFile.from_bytes(path, data)
+            self._cache.keep(key, SourceFile.from_bytes(path, data))
         except SourceError as error:
-            self._cache[key] = error
+            self._cache.keep(key, error)
         return self.load(path)
 
     def _bytes(self, path: str, key: str) -> bytes:
@@ -172,13 +192,14 @@ class FileProvider:
 
     def put_error(self, error: SourceError) -> None:
         """Remembers that there is no text: standard input that could not be decoded."""
-        self._cache[self._key(error.path)] = error
+        self._cache.keep(self._key(error.path), error)
 
     def trim(self) -> None:
         """Lets go of what was read once that is much: a run over thousands of files cannot keep them all."""
-        kept = sum(len(source.text) for source in self._cache.values() if isinstance(source, SourceFile))
-        if kept > _KEEP_CHARACTERS:
-            self._cache = {key: value for key, value in self._cache.items() if key == STDIN}
+        if self._cache.characters > _KEEP_CHARACTERS:
+            kept, self._cache = self._cache.get(STDIN), _Cache()
+            if kept is not None:
+                self._cache.keep(STDIN, kept)
             gc.collect()  # what is left is little, so that this takes no time
         else:
             collect_if_due()
@@ -187,7 +208,7 @@ class FileProvider:
         """A file has changed, come or gone: what was known of it and of its folder is read again."""
         key = self._key(path)
         self._overlay.pop(key, None)
-        self._cache.pop(key, None)
+        self._cache.drop(key)
         self._listings.pop(os.path.dirname(key), None)
         self._listings.pop(os.path.dirname(self.absolute(path)), None)
         self._search.clear()

@@ -81,6 +81,8 @@ def _name(node: ast.Name, scope: Scope) -> Eval:
             value = f.vars.get(name, MISSING)
             if value is MISSING:
                 value = f.globals.get(name, MISSING)
+            if value is MISSING:
+                value = f.rt.shared.modules.read(f.rt, f.globals, name)
             return value if value is not MISSING else f.rt.shared.objects.builtin(f.rt, name)
 
         return load_class
@@ -94,6 +96,10 @@ def _name(node: ast.Name, scope: Scope) -> Eval:
         value = f.globals.get(name, MISSING)
         if value is not MISSING:
             return value
+        if bound:
+            value = f.rt.shared.modules.read(f.rt, f.globals, name)
+            if value is not MISSING:
+                return value
         if bound and not f.rt.lenient:
             raise Raised("NameError")
         return f.rt.shared.objects.builtin(f.rt, name)

@@ -223,11 +223,11 @@ def _with(node: Any, scope: Scope) -> Gen:
         try:
             signal = yield from body(f)
         except Raised as error:
-            for manager, token, site in reversed(opened):
+            for manager, token, site in opened[::-1]:
                 if rt.shared.contexts.leave(rt, manager, token, site, error.kind):
                     return None
             raise
-        for manager, token, site in reversed(opened):
+        for manager, token, site in opened[::-1]:
             rt.shared.contexts.leave(rt, manager, token, site, None)
         return signal
 

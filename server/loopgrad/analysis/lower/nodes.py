@@ -16,23 +16,22 @@ _PLAIN = frozenset(
 )
 
 
-class _Fields(dict[type, tuple[str, ...]]):
-    """The fields of a class of nodes in which nodes are found."""
+#: The fields of a class of nodes in which nodes are found.
+_FIELDS: dict[type, tuple[str, ...]] = {}
 
-    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    fields = _FIELDS.get(kind)
+    if fields is None:
         plain = kind is ast.Constant or kind is ast.Global or kind is ast.Nonlocal
-        fields = () if plain else tuple(f for f in kind._fields if f not in _PLAIN)
-        self[kind] = fields
-        return fields
-
-
-_FIELDS = _Fields()
+        fields = _FIELDS[kind] = () if plain else tuple([f for f in kind._fields if f not in _PLAIN])
+    return fields
 
 
 def children(node: ast.AST) -> list[Any]:
     """The nodes directly inside of a node, in the order of its fields."""
     found: list[Any] = []
-    for name in _FIELDS[type(node)]:
+    for name in _fields_of(type(node)):
         value = getattr(node, name, None)
         if type(value) is list:
             found.extend([item for item in value if isinstance(item, ast.AST)])
@@ -44,9 +43,10 @@ def children(node: ast.AST) -> list[Any]:
 def walk_all(nodes: Iterable[ast.AST]) -> list[Any]:
     """The nodes and everything inside of them, by levels."""
     found: list[Any] = list(nodes)
-    fields = _FIELDS
+    known = _FIELDS
     for node in found:
-        for name in fields[type(node)]:
+        kind = type(node)
+        for name in known.get(kind) or _fields_of(kind):
             value = getattr(node, name, None)
             if type(value) is list:
                 found.extend([item for item in value if isinstance(item, ast.AST)])

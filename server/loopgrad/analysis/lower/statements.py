@@ -17,6 +17,7 @@ from ..tape import Tensor
 from ..values import CONST, LDict, LList, Obj
 from .expressions import OPERATORS, lower
 from .functions import lower_class, lower_function
+from .imports import lower_import
 from .scope import Scope, text_of
 from .targets import deleter, target
 from .trips import is_count
@@ -294,32 +295,6 @@ def _class(node: ast.ClassDef, scope: Scope) -> Run:
     return lambda f: store(f, make(f))
 
 
-def _import(node: Any, scope: Scope) -> Run:
-    site = scope.site(node)
-    if isinstance(node, ast.Import):
-        pairs = [
-            (alias.name, alias.asname or alias.name.split(".")[0], alias.asname is not None)
-            for alias in node.names
-        ]
-        stores = [target(ast.copy_location(ast.Name(p[1], ast.Store()), node), scope) for p in pairs]
-
-        def run(f: Frame) -> None:
-            for (name, _, whole), store in zip(pairs, stores):
-                store(f, f.rt.shared.modules.load(f.rt, name, whole, f.file, site))
-
-        return run
-    names = [(a.name, a.asname or a.name) for a in node.names]
-    if names and names[0][0] == "*":
-        return lambda f: f.rt.shared.modules.star(f.rt, f, node.module or "", node.level, site)
-    stores = [target(ast.copy_location(ast.Name(n[1], ast.Store()), node), scope) for n in names]
-
-    def run_from(f: Frame) -> None:
-        for (name, _), store in zip(names, stores):
-            store(f, f.rt.shared.modules.member(f.rt, node.module or "", node.level, name, f.file, site))
-
-    return run_from
-
-
 def _with(node: Any, scope: Scope) -> Run:
     items = [
         (
@@ -344,15 +319,15 @@ def _with(node: Any, scope: Scope) -> Run:
                     store(f, token.value)
             signal = body(f)
         except Raised as error:
-            for manager, token, site in reversed(opened):
+            for manager, token, site in opened[::-1]:
                 if leave(rt, manager, token, site, error.kind):
                     return None
             raise
         except BaseException:
-            for _, token, _ in reversed(opened):
+            for _, token, _ in opened[::-1]:
                 rt.shared.contexts.restore(rt, token)
             raise
-        for manager, token, site in reversed(opened):
+        for manager, token, site in opened[::-1]:
             leave(rt, manager, token, site, None)
         return signal
 
@@ -462,6 +437,20 @@ def _nothing(node: ast.stmt, scope: Scope) -> Run:
     return lambda f: None
 
 
+def _break(node: Any, scope: Scope) -> Run:
+    def run(f: Frame) -> str:
+        return BREAK
+
+    return run
+
+
+def _continue(node: Any, scope: Scope) -> Run:
+    def run(f: Frame) -> str:
+        return CONTINUE
+
+    return run
+
+
 _LOWER: dict[type, Callable[[Any, Scope], Run]] = {
     ast.Expr: _expr,
     ast.Assign: _assign,
@@ -474,8 +463,8 @@ _LOWER: dict[type, Callable[[Any, Scope], Run]] = {
     ast.FunctionDef: _def,
     ast.AsyncFunctionDef: _def,
     ast.ClassDef: _class,
-    ast.Import: _import,
-    ast.ImportFrom: _import,
+    ast.Import: lower_import,
+    ast.ImportFrom: lower_import,
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,
@@ -487,11 +476,22 @@ _LOWER: dict[type, Callable[[Any, Scope], Run]] = {
     ast.Pass: _nothing,
     ast.Global: _nothing,
     ast.Nonlocal: _nothing,
-    ast.Break: lambda n, s: lambda f: BREAK,
-    ast.Continue: lambda n, s: lambda f: CONTINUE,
+    ast.Break: _break,
+    ast.Continue: _continue,
 }
 for _extra in ("TryStar", "TypeAlias"):
     if hasattr(ast, _extra):
         _LOWER[getattr(ast, _extra)] = _try if _extra == "TryStar" else _nothing
 
-__all__ = ["BREAK", "CONST", "CONTINUE", "RETURN", "LDict", "LList", "Obj", "block", "gen_block", "statement"]
+__all__ = [
+    "BREAK",
+    "CONST",
+    "CONTINUE",
+    "RETURN",
+    "LDict",
+    "LList",
+    "Obj",
+    "block",
+    "gen_block",
+    "statement",
+]

@@ -122,6 +122,8 @@ def deleter(node: ast.expr, scope: Scope) -> Callable[[Frame], None]:
                 for _ in range(hops):
                     frame = frame.outer
             table = f.globals if kind == "global" else frame.vars
+            if kind == "global":
+                f.rt.shared.modules.read(f.rt, table, name)
             f.rt.note(table, name)
             table.pop(name, None)
 

@@ -367,6 +367,8 @@ def _vars(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
 
 @native("globals")
 def _globals(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
+    if rt.frames:
+        rt.shared.modules.read_all(rt, rt.frames[-1].globals)
     return LDict(rt.frames[-1].globals if rt.frames else {}, open=True)
 
 

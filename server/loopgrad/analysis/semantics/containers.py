@@ -410,6 +410,13 @@ def _send(rt: Any, site: Any, it: Iter, args: list, kwargs: dict) -> Any:
     return value
 
 
+def _close(rt: Any, site: Any, it: Any, args: list, kwargs: dict) -> None:
+    def none_left() -> Any:
+        return MISSING
+
+    it.step = none_left
+
+
 _LISTS: dict[str, Method] = {
     "append": _append,
     "appendleft": _appendleft,
@@ -462,6 +469,6 @@ _TABLES: dict[type, dict[str, Method]] = {
         "next": _next,  # of a loader's iterator, in old code
         "send": _send,
         "throw": _next,
-        "close": lambda rt, site, it, args, kwargs: setattr(it, "step", lambda: MISSING),
+        "close": _close,
     },
 }

@@ -1,16 +1,55 @@
-"""Imports: modules of the workspace are executed, library names are looked up in the models."""
+"""Imports: modules of the workspace are executed, library names are looked up in the models.
+
+What a module's import binds waits until it is read (``Globals.waiting``), and so does what an imported module defines.
+A module that does more than define is executed where it is imported.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..runtime import Frame
 from ..signals import Abort, Budget, Ended, Raised
-from ..values import MISSING, Namespace, Sym, UserModule
-from ..where import Site
+from ..values import MISSING, Globals, Namespace, Sym, UserModule
+from ..where import Site, Where
 
-#: How deep a chain of imports is followed.
+#: So many modules of the workspace are executed in one run.
 MOST_IMPORTS = 40
+#: Where a module's body runs.
+_OUTSIDE = Where(None, None)
+
+
+def later(frame: Frame, name: str, make: Callable[[Frame], None]) -> bool:
+    """Have a module's variable made when it is first read; False where it is to be made now."""
+    rt, table = frame.rt, frame.globals
+    if rt.trying or rt.log is not None or frame.vars is not table or type(table) is not Globals:
+        return False
+    table.pop(name, None)
+    table.waiting[name] = make
+    return True
+
+
+def read(rt: Any, table: dict[str, Any], name: str) -> Any:
+    """A module's variable that is not among those that were made: made now if it waits, else MISSING."""
+    if type(table) is not Globals or name not in table.waiting:
+        return MISSING
+    frame = table.frame
+    _aside(rt, frame.file, table.waiting.pop(name), frame)
+    return table.get(name, MISSING)
+
+
+def read_all(rt: Any, table: dict[str, Any]) -> None:
+    """Make all that waits."""
+    for name in list(getattr(table, "waiting", ())):
+        read(rt, table, name)
+
+
+def ready(rt: Any, module: str, level: int, names: tuple[str, ...], file: Any) -> None:
+    """Execute the modules that an import names: ``import module``, ``from module import names``."""
+    for name, record in rt.shared.imported(module, level, names, file):
+        if record.path not in rt.user_modules:
+            _module_of(rt, record, name)
 
 
 def load(rt: Any, name: str, whole: bool, file: Any, site: Site) -> Any:
@@ -45,6 +84,8 @@ def member(rt: Any, module: str, level: int, name: str, file: Any, site: Site) -
     found = user_module(rt, module, level, file) if module or level else None
     if found is not None:
         value = found.globals.get(name, MISSING)
+        if value is MISSING:
+            value = read(rt, found.globals, name)
         if value is not MISSING:
             return value
         sub = user_module(rt, f"{module}.{name}" if module else name, level, file)
@@ -62,6 +103,7 @@ def star(rt: Any, frame: Frame, module: str, level: int, site: Site) -> None:
     """``from module import *``."""
     found = user_module(rt, module, level, frame.file)
     if found is not None:
+        read_all(rt, found.globals)
         for name, value in list(found.globals.items()):
             if not name.startswith("_"):
                 frame.globals.setdefault(name, value)
@@ -83,32 +125,62 @@ def user_module(rt: Any, name: str, level: int, file: Any) -> UserModule | None:
     record = rt.shared.resolve(name, level, file)
     if record is None:
         return None
-    module = rt.user_modules.get(record.path)
-    if module is not None:
-        return module
+    module: UserModule | None = rt.user_modules.get(record.path)
+    return module if module is not None else _module_of(rt, record, name)
+
+
+def _module_of(rt: Any, record: Any, name: str) -> UserModule:
     module = UserModule(name, record)
     rt.user_modules[record.path] = module
     if len(rt.user_modules) > MOST_IMPORTS:
         return module
-    execute(rt, record, module, name)
+    _import(rt, record, module, name)
     return module
 
 
 def execute(rt: Any, record: Any, module: UserModule, name: str) -> None:
     """Run a module's body in globals of its own."""
-    table = rt.globals.setdefault(record.path, module.globals)
-    module.globals = table
+    frame = _frame_of(rt, record, module, name)
+    _aside(rt, record, record.lowered(), frame)
+
+
+def _import(rt: Any, record: Any, module: UserModule, name: str) -> None:
+    """Run what a module's body does when it is imported."""
+    frame = _frame_of(rt, record, module, name)
+    table, outline = module.globals, record.outline()
+    table.waiting = dict(outline.later)
+    _aside(rt, record, _start, frame)
+    rt.heard = rt.heard or outline.hears
+    if rt.heard:
+        for each in outline.derived:
+            read(rt, table, each)
+
+
+def _start(frame: Frame) -> None:
+    rt, record = frame.rt, frame.file
+    for name, other in rt.shared.imports_of(record):
+        if other.path not in rt.user_modules:
+            _module_of(rt, other, name)
+    record.outline().run(frame)
+
+
+def _frame_of(rt: Any, record: Any, module: UserModule, name: str) -> Frame:
+    table = module.globals = rt.globals.setdefault(record.path, module.globals)
     table["__name__"] = name
     table["__file__"] = record.path
-    frame = Frame(rt, record, table, table, None, None)
-    trying, rt.trying = rt.trying, 0
-    log, rt.log = rt.log, None
-    grad, rt.grad = rt.grad, True
-    where = rt.where
+    table.frame = frame = Frame(rt, record, table, table, None, None)
+    return frame
+
+
+def _aside(rt: Any, record: Any, run: Callable[[Frame], Any], frame: Frame) -> None:
+    """Run what belongs to a module's body, wherever the run is: outside of its loops and branches."""
+    kept = (rt.trying, rt.log, rt.grad, rt.inference, rt.where, rt.loops, rt.handlers, rt.current, rt.events)
+    rt.trying, rt.log, rt.grad, rt.inference = 0, None, True, False
+    rt.where, rt.loops, rt.handlers = _OUTSIDE, [], []
     decided = len(rt.trace)
     rt.depth += 1
     try:
-        record.lowered()(frame)
+        run(frame)
     except Raised:
         # What the module defined before it failed is there; whether it really fails is not known.
         rt.partial.append((record.path, 1, "import"))
@@ -120,7 +192,17 @@ def execute(rt: Any, record: Any, module: UserModule, name: str) -> None:
     finally:
         for decision in rt.trace[decided:]:
             decision.once = True
-        rt.trying, rt.log, rt.grad, rt.where = trying, log, grad, where
+        (
+            rt.trying,
+            rt.log,
+            rt.grad,
+            rt.inference,
+            rt.where,
+            rt.loops,
+            rt.handlers,
+            rt.current,
+            rt.events,
+        ) = kept
         rt.depth -= 1
 
 

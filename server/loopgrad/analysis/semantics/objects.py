@@ -103,6 +103,8 @@ def get(rt: Any, obj: Any, name: str, site: Site) -> Any:
         return rt.shared.modules.attribute(rt, obj, name, site)
     if kind is UserModule:
         value = obj.globals.get(name, MISSING)
+        if value is MISSING:
+            value = rt.shared.modules.read(rt, obj.globals, name)
         if value is not MISSING:
             return value
         found = rt.shared.modules.submodule(rt, obj, name, site)

@@ -301,10 +301,10 @@ def _switch(rt: Any, mode: bool) -> None:
     rt.grad = mode
 
 
-NO_GRAD = _mode_class("no_grad", False, False)
-ENABLE_GRAD = _mode_class("enable_grad", True, False)
-INFERENCE = _mode_class("inference_mode", False, True)
-SET_GRAD = _mode_class("set_grad_enabled", None, False)
+NO_GRAD: Class = _mode_class("no_grad", False, False)
+ENABLE_GRAD: Class = _mode_class("enable_grad", True, False)
+INFERENCE: Class = _mode_class("inference_mode", False, True)
+SET_GRAD: Class = _mode_class("set_grad_enabled", None, False)
 
 
 # -- user-defined Functions -----------------------------------------------------------------------------
@@ -358,7 +358,7 @@ def _save(rt: Any, site: Site, args: list, kwargs: dict) -> None:
 CONTEXT = Class("FunctionCtx")
 CONTEXT.opaque = True
 CONTEXT.ns["save_for_backward"] = Native("save_for_backward", _save)
-FUNCTION = Class("Function")
+FUNCTION: Class = Class("Function")
 FUNCTION.flags = frozenset({"function"})
 
 

@@ -125,20 +125,20 @@ def _contains(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return args[1] in args[0].attrs if type(args[1]) is str else rt.fresh(site, "bool")
 
 
-SEQUENTIAL = Class("Sequential", (MODULE,))
+SEQUENTIAL: Class = Class("Sequential", (MODULE,))
 
 
-MODULE_LIST = Class("ModuleList", (MODULE,))
+MODULE_LIST: Class = Class("ModuleList", (MODULE,))
 
 
-MODULE_DICT = Class("ModuleDict", (MODULE,))
+MODULE_DICT: Class = Class("ModuleDict", (MODULE,))
 
 
-PARAMETER_LIST = Class("ParameterList", (MODULE,))
+PARAMETER_LIST: Class = Class("ParameterList", (MODULE,))
 PARAMETER_LIST.flags |= {"parameters"}
 
 
-PARAMETER_DICT = Class("ParameterDict", (MODULE,))
+PARAMETER_DICT: Class = Class("ParameterDict", (MODULE,))
 PARAMETER_DICT.flags |= {"parameters"}
 
 

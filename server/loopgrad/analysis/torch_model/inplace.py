@@ -7,7 +7,7 @@ from typing import Any
 
 from ..knowledge import torch_table as table
 from ..lower.scope import text_of
-from ..tape import ALWAYS, DEPENDS, NEVER, DetachedNode, DetachedStorage, Node, Store, Tensor
+from ..tape import ALWAYS, DEPENDS, NEVER, Node, Store, Tensor
 from ..values import Sym, node_of
 from ..where import Site
 from .by_number import scalar_profile
@@ -195,7 +195,7 @@ def detach_(rt: Any, t: Tensor, site: Site) -> Tensor:
     if t.requires_grad:
         rt.events += 1
     if t.node is not None and t.storage.saved:
-        t.node.__class__, t.storage.__class__ = DetachedNode, DetachedStorage
+        t.node.detached = t.storage.detached = True
     t.node = None
     t.leaf_grad = False
     return t

@@ -222,7 +222,7 @@ def _cache_off(rt: Any, site: Site, args: list, kwargs: dict) -> None:
     rt.param_cache = None
 
 
-CACHED = Class("cached")
+CACHED: Class = Class("cached")
 
 
 CACHED.flags = frozenset({"inert"})

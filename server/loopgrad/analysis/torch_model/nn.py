@@ -14,7 +14,7 @@ from ..where import Site
 from . import tensors
 from .tensors import bump
 
-MODULE = Class("Module")
+MODULE: Class = Class("Module")
 MODULE.flags = frozenset({"module"})
 
 
@@ -392,11 +392,11 @@ def make_parameter(rt: Any, cls: Class, args: list, kwargs: dict, site: Site) ->
     return t
 
 
-PARAMETER = Class("Parameter")
+PARAMETER: Class = Class("Parameter")
 PARAMETER.build = make_parameter
-TENSOR = Class("Tensor")
+TENSOR: Class = Class("Tensor")
 #: What tensors with a graph were before torch 0.4; every tensor is one since (``isinstance`` says so).
-VARIABLE = Class("Variable")
+VARIABLE: Class = Class("Variable")
 
 
 __all__ = [

@@ -12,7 +12,7 @@ from ..where import LoopRun, Site, Where
 from . import nn, tensors
 from .tensors import bump
 
-OPTIMIZER = Class("Optimizer")
+OPTIMIZER: Class = Class("Optimizer")
 OPTIMIZER.flags = frozenset({"optimizer"})
 #: How often a closure is called within one step of LBFGS, at least, where its iterations are not fewer.
 LBFGS_CALLS = 3
@@ -257,7 +257,7 @@ def _scaler_step(rt: Any, site: Site, args: list, kwargs: dict) -> Any:
     return rt.fresh(site)
 
 
-SCALER = Class("GradScaler")
+SCALER: Class = Class("GradScaler")
 SCALER.flags = frozenset({"inert"})
 for _name, _fn in {"scale": _scale, "step": _scaler_step}.items():
     SCALER.ns[_name] = Native(_name, _fn)
