@@ -14,6 +14,9 @@ from .undoable import Undoable
 from .values import CONST, LDict, LList, LSet, Obj, Sym
 from .where import Site
 
+#: Numbers up to here are looked at as what another is a multiple of.
+MOST_DIVISORS = 16
+
 
 class Decision:
     """A decided condition. ``flip`` is False where the other side only leaves the loop or fails.
@@ -151,6 +154,18 @@ class Deciding(Undoable):
                     return fact[1] is sym.args[1] or fact[1] == sym.args[1]
                 if fact[1] and not sym.args[1] and type(sym.args[1]) in CONST:
                     return False
+            if op == "eq" and sym.args[1] == 0:
+                return self._multiple(sym.args[0].key)
+        return None
+
+    def _multiple(self, key: Any) -> bool | None:
+        """Whether ``k % n == 0``, where that was true of a number that k is a multiple of."""
+        if key[0] != "mod" or not _is_int(key[1]) or _is_int(key[2]):
+            return None
+        k = key[1][1]
+        for smaller in range(1, min(k, MOST_DIVISORS)):
+            if k % smaller == 0 and self.assign.get(("eq", ("mod", ("int", smaller), key[2]), ("int", 0))):
+                return True
         return None
 
     def resolve(self, value: Any) -> Any:
@@ -224,6 +239,20 @@ class Deciding(Undoable):
         self.assign[sym.key] = choice
         self.derive(sym, choice)
 
+    def awaits(self) -> bool:
+        """Whether a loop ended before it came to a multiple of an unknown number (``k % n == 0`` was never true): what
+        it does every n iterations is not seen."""
+        awaited: set[Any] = set()
+        came: set[Any] = set()
+        for key, choice in self.assign.items():
+            if key[0] == "eq" and type(key[1]) is tuple and _is_int(key[2]):
+                key = key[1]
+            else:
+                choice = not choice
+            if key[0] == "mod" and _is_int(key[1]) and not _is_int(key[2]):
+                (came if choice else awaited).add(key[2])
+        return not awaited <= came
+
     def derive(self, sym: Sym, choice: bool) -> None:
         if sym.op in ("is", "eq") and type(sym.args[0]) is Sym and not isinstance(sym.args[1], Sym):
             inner = sym.args[0]
@@ -259,7 +288,7 @@ class Deciding(Undoable):
 
 def _is_int(key: Any) -> bool:
     """Whether the key of an operand is that of a number."""
-    return type(key) is tuple and len(key) == 2 and key[0] == "int"
+    return type(key) is tuple and len(key) == 2 and key[0] == "int" and type(key[1]) is int  # no int(x)
 
 
 def _is_shape(part: Any) -> bool:

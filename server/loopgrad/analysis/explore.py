@@ -21,7 +21,7 @@ from .reruns import drawn_otherwise, grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .screening import worth_exploring
 from .shared import FileRecord, Shared
-from .verdicts import Analysis, Seen, Verdict, add, collect, reaching, without_lesser
+from .verdicts import Analysis, Seen, Verdict, add, collect, key_of, reaching, without_lesser
 from .where import Site
 
 #: Paths of one entry point; steps after which no further path of it is begun; steps of a file.
@@ -144,6 +144,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     failing = True
     always: set[str] | None = None
     shown: set[tuple] = set()
+    #: What grows on a path that came to all that happens every so many iterations.
+    growing: set[tuple] = set()
     plain: Runtime | None = None
     unclear: list[dict[Any, bool]] = []
     unrolled: list[list[tuple[int, Any]]] = []
@@ -168,6 +170,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
             unclear.append(assign)
         supposed = supposed or rt.supposed
         collect(rt, seen)
+        if not rt.awaits():
+            growing |= {key_of(observation) for observation in rt.seen if observation.what == "grows"}
         unrolled.append(rt.unrolled)
         training |= rt.training_loops
         if not rt.fatal:  # what raises before the loop has turned often enough shows no growth
@@ -202,7 +206,9 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     analysis.always |= always or set()
     for path in unrolled:
         # A loop that runs a backward on another path trains step by step: it unrolls no sequence for one behind it.
-        add([each for loop, each in path if loop in training or _trains(each)], seen)
+        late = [each for loop, each in path if loop in training or _trains(each)]
+        add(late, seen)
+        growing |= {key_of(observation) for observation in late}
     exhausted = not queue and not cut and not supposed
     agreed = {
         key
@@ -218,7 +224,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         certain = key in agreed
         if first.what == "no-graph" and not entry.sure and "cut" not in first.facts:
             continue  # where the graph was lost is not known, so it may not be lost at all
-        if first.what == "grows" and entry_seen.guess:
+        if first.what == "grows" and (entry_seen.guess or key not in growing):
             continue
         if first.what == "grows" and entry_seen.times * 4 < reaching(first, stored):
             continue

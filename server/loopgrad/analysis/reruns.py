@@ -63,7 +63,7 @@ def _grown(runs: list[Runtime], analysis: Analysis) -> list[Verdict]:
     """What grows in these runs and was not told yet. It is possible: they are no paths of the program as it stands."""
     known = {v.observation.site.key for v in analysis.verdicts}
     found: dict[Any, Verdict] = {}
-    for seen in (each for rt in runs for each in rt.seen):
+    for seen in (each for rt in runs if not rt.awaits() for each in rt.seen):
         if seen.what == "grows" and not seen.guess and seen.site.key not in known:
             found.setdefault(seen.site.key, Verdict(seen, False))
     return list(found.values())

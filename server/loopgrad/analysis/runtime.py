@@ -27,7 +27,17 @@ MOST_PARTS = 48
 
 #: What is read of a run that has ended.
 _TOLD = frozenset(
-    {"partial", "passes", "seen", "stored_at", "trace", "trained", "training_loops", "unrolled"}
+    {
+        "assign",
+        "partial",
+        "passes",
+        "seen",
+        "stored_at",
+        "trace",
+        "trained",
+        "training_loops",
+        "unrolled",
+    }
 )
 #: What else holds something of a run, by name.
 _HELD: list[str] = []

@@ -54,11 +54,16 @@ def collect(rt: Runtime, seen: dict[tuple, Seen]) -> None:
     add(rt.seen, seen)
 
 
+def key_of(observation: Observation) -> tuple:
+    """What tells one observation from others, on all paths."""
+    return (observation.what, observation.outcome, observation.site.key)
+
+
 def add(observations: Iterable[Observation], seen: dict[tuple, Seen]) -> None:
     """Add observations of one path."""
     once: set[tuple] = set()
     for observation in observations:
-        key = (observation.what, observation.outcome, observation.site.key)
+        key = key_of(observation)
         if key in once:
             continue
         once.add(key)
