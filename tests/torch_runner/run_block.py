@@ -257,7 +257,9 @@ def circles() -> list[Any]:
     """The leaves whose gradient has a graph: it may lead back to them, so that they live though no scope holds them."""
     import torch
 
-    alive = (value for value in gc.get_objects() if isinstance(value, torch.Tensor) and value.is_leaf)
+    # By its type: isinstance would ask a weak proxy, whose object may be gone.
+    tensors = (value for value in gc.get_objects() if issubclass(type(value), torch.Tensor))
+    alive = (value for value in tensors if value.is_leaf)
     return [leaf for leaf in alive if leaf.grad is not None and leaf.grad.grad_fn is not None]
 
 
