@@ -176,11 +176,11 @@ def modify_slice(rt: Any, t: Tensor, value: Any, site: Site) -> None:
 
 
 def _form(key: Any) -> str:
-    from .tensors import _index_form
+    from .rows import index_form
 
     if type(key) is slice and key.start is None and key.stop is None and key.step is None:
         return "#full"
-    form = _index_form(key)
+    form = index_form(key)
     return {"#list": "#tensor", "#none": "#full"}.get(form, form)
 
 

@@ -15,7 +15,8 @@ from ..values import CONST, LDict, Native, Sym
 from ..where import Site
 from . import autograd, inplace, tensors
 from .inplace import operator as inplace_operator
-from .tensors import apply, binary, dropped_detach, graphless, index, rows
+from .rows import index, rows
+from .tensors import apply, binary, dropped_detach, graphless
 
 Method = Callable[[Any, Tensor, list, dict, Site], Any]
 

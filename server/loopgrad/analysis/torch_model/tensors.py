@@ -12,7 +12,7 @@ from typing import Any
 from .. import cuts
 from ..knowledge import torch_table as table
 from ..tape import ALWAYS, DEPENDS, NEVER, Node, Tensor
-from ..values import CONST, MISSING, LDict, LList, Native, Sym, node_of, tensors_in
+from ..values import CONST, LDict, LList, Sym, node_of, tensors_in
 from ..where import Site
 from .by_number import scalar_profile, zeros
 
@@ -440,62 +440,4 @@ def dropped_detach(rt: Any, t: Tensor, site: Site) -> None:
     rt.shared.observe.dropped_detach(rt, t, site)
 
 
-def rows(rt: Any, t: Tensor, site: Site) -> Any:
-    """Iterating a tensor: its rows, as ``unbind`` gives them."""
-    from ..semantics.iteration import Source
-
-    profile = table.method("getitem#int")
-    parts: dict[int, Any] = {}
-
-    def get(i: int) -> Any:
-        if t.length is not None and i >= t.length:
-            return MISSING
-        if i not in parts:
-            parts.clear()
-            parts[i] = run_profile(rt, "unbind", profile, [t], site)
-        return parts[i]
-
-    return Source(get, t.length, True)
-
-
-def index(rt: Any, t: Any, key: Any, site: Site) -> Any:
-    """``t[key]``."""
-    profile = table.method("getitem" + _index_form(key)) or table.method("getitem#tensor")
-    return run_profile(rt, "getitem", profile, [t, key if type(key) is Tensor else None], site)
-
-
-def _index_form(key: Any) -> str:
-    kind = type(key)
-    if kind is Tensor:
-        return "#mask" if key.not_float else "#tensor"
-    if kind is slice:
-        return "#slice"
-    if key is None:
-        return "#none"
-    if kind is LList:
-        return "#list"
-    if kind is tuple:
-        forms = [_index_form(k) for k in key]
-        for strong in ("#tensor", "#mask", "#list"):
-            if strong in forms:
-                return "#tensor" if strong == "#list" else strong
-        return "#slice"
-    if key is Ellipsis:
-        return "#ellipsis"
-    if kind is Sym and key.kind not in ("number", "any", "call"):
-        return "#tensor"
-    return "#int"
-
-
-__all__ = [
-    "CONST",
-    "Native",
-    "apply",
-    "attach",
-    "binary",
-    "graphless",
-    "index",
-    "rows",
-    "run_profile",
-    "unknown_op",
-]
+__all__ = ["apply", "attach", "binary", "graphless", "run_profile", "unknown_op"]
