@@ -1,6 +1,6 @@
 """Builds Loopgrad; with LOOPGRAD_COMPILE=1 in the environment, mypyc compiles the engine.
 
-A compiled engine says the same in about half of the time. It needs a C compiler and some minutes, so that it is asked
+A compiled engine says the same in about 60 % of the time. It needs a C compiler and some minutes, so that it is asked
 for: ``LOOPGRAD_COMPILE=1 pip install .``. Without, the package is plain Python.
 """
 
