@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .definitions import Definitions
-from .lower.nodes import BACKWARDS, has_attribute, walk
+from .lower.nodes import BACKWARDS, STEPS, has_attribute, walk
 from .runtime import Frame, Runtime
 from .semantics.modules import execute
 from .torch_model import nn
@@ -32,8 +32,6 @@ from .where import ENTRY, LoopRun, Site, Where
 IMPLICIT_CALLS = 4
 #: What runs a backward, or has a framework run one.
 _BACKWARDS = BACKWARDS | {"training_step"}
-#: Methods that a framework calls for each batch and that hand it their loss: no backward stands in them.
-STEPS = frozenset({"training_step", "compute_loss"})
 _MODULE_USES = frozenset({"parameters", "named_parameters", "train", "eval", "zero_grad", "state_dict"})
 
 

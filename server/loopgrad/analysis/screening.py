@@ -48,7 +48,8 @@ def _call_each(rt: Runtime, waiting: list[Entry], failed: list[Entry]) -> None:
         try:
             call_entry(rt, entry, module)
         except Raised:
-            failed.append(entry)
+            if not _told(rt):
+                failed.append(entry)
         if not _told(rt):
             waiting.pop(0)
 

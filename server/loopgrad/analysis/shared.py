@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, finalize
 
 from . import cuts, growth, libraries, observe
-from .lower.nodes import BACKWARDS, has_attribute
+from .lower.nodes import BACKWARDS, STEPS, has_attribute
 from .lower.outline import Outline
 from .lower.scope import Scope, bind
 from .lower.statements import block
@@ -31,9 +31,6 @@ from .semantics import (
 )
 from .torch_model import autograd, leaf_modules, methods, nn
 from .torch_model import inplace as inplace_part
-
-#: What runs a backward, or hands a framework its loss.
-_BACKWARDS = BACKWARDS | {"training_step", "compute_loss"}
 
 
 class FileRecord:
@@ -86,6 +83,12 @@ def record_of(source: Any) -> FileRecord:
 def _let_go(records: dict[str, FileRecord]) -> None:
     for record in records.values():
         record.let_go()
+
+
+def _has_step(tree: ast.Module) -> bool:
+    """Whether a class of a file has a method whose loss a framework trains on."""
+    methods = (each for cls in tree.body if isinstance(cls, ast.ClassDef) for each in cls.body)
+    return any(isinstance(each, ast.FunctionDef) and each.name in STEPS for each in methods)
 
 
 class _Tensors:
@@ -173,7 +176,7 @@ class Shared:
     def runs_backward(self) -> bool:
         """Whether a backward stands in one of the files that were opened, or what a framework runs one for."""
         opened = [record for record in self.files.values() if record is not None]
-        return any(has_attribute(record.tree, _BACKWARDS) for record in opened)
+        return any(has_attribute(record.tree, BACKWARDS) or _has_step(record.tree) for record in opened)
 
     def imported(
         self, module: str, level: int, names: tuple[str, ...], file: Any

@@ -66,6 +66,8 @@ _NAMES = "attribute_names"
 FILLS = frozenset({"add", "append", "appendleft", "extend", "insert", "setdefault", "update"})
 #: Methods that run a backward.
 BACKWARDS = frozenset({"backward", "manual_backward"})
+#: Methods that a framework calls for each batch and that hand it their loss: no backward stands in them.
+STEPS = frozenset({"training_step", "compute_loss"})
 
 
 def has_attribute(node: ast.AST, names: frozenset[str]) -> bool:

@@ -62,6 +62,8 @@ def _name(node: ast.Name, scope: Scope) -> StoreTo:
         rt = f.rt
         if type(value) not in GRAPHLESS:
             rt.stored(value, site, name, lives)
+        if rt.log is not None:
+            rt.shared.modules.read(rt, f.globals, name)  # what it is on the other side
         rt.put(f.globals, name, value)
 
     return store_global

@@ -104,12 +104,17 @@ def star(rt: Any, frame: Frame, module: str, level: int, site: Site) -> None:
     found = user_module(rt, module, level, frame.file)
     if found is not None:
         read_all(rt, found.globals)
-        for name, value in list(found.globals.items()):
-            if not name.startswith("_"):
-                frame.globals.setdefault(name, value)
+        _fill(frame.globals, {k: v for k, v in found.globals.items() if not k.startswith("_")})
         return
-    for name, value in rt.shared.libraries.exported(rt, module).items():
-        frame.globals.setdefault(name, value)
+    _fill(frame.globals, rt.shared.libraries.exported(rt, module))
+
+
+def _fill(table: dict[str, Any], values: dict[str, Any]) -> None:
+    """Bind names that are not bound; one that waits is."""
+    waiting = getattr(table, "waiting", {})
+    for name, value in values.items():
+        if name not in waiting:
+            table.setdefault(name, value)
 
 
 def submodule(rt: Any, module: UserModule, name: str, site: Site) -> Any:
