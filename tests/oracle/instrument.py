@@ -1,7 +1,8 @@
 """The source pass that lets a run tell in which iteration of which loop it is.
 
 Every loop gets a call before it, one at the start of its body and one after it (in a `finally`, so that
-`break`, `return` and exceptions pass it too). Comprehensions tick as well. A loop is named by its line.
+`break`, `return` and exceptions pass it too); what a `for` goes over passes
+through one. Comprehensions tick as well. A loop is named by its line.
 Injected nodes take the positions of what they stand beside, so that tracebacks keep their lines.
 """
 
@@ -40,6 +41,10 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         line = node.lineno
         node.body.insert(0, _call("__tick__", line, node.body[0]))
+        if isinstance(node, ast.For):
+            given: list[ast.expr] = [ast.Constant(line), node.iter]
+            over = ast.Call(ast.Name("__over__", ast.Load()), given, [])
+            node.iter = cast("ast.expr", _at(over, node.iter))
         guarded = ast.Try(body=[node], handlers=[], orelse=[], finalbody=[_call("__leave__", line, node)])
         return [_call("__enter__", line, node), cast("ast.stmt", _at(guarded, node))]
 

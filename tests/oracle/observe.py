@@ -153,7 +153,7 @@ def run_once(
     tape = Tape()
     scope: dict[str, Any] = {"__name__": "__main__", "__file__": FILE}
     hooks = {"__enter__": tape.enter, "__tick__": tape.tick, "__leave__": tape.leave, "__done__": tape.done}
-    scope.update(hooks)
+    scope.update(hooks, __over__=tape.over)
     scope.update(names or {})
     run = Run(argv, "clean", seed=seed)
     try:
@@ -164,8 +164,8 @@ def run_once(
     except (Exception, SystemExit) as error:
         _failed(run, error, program, tape)
     # A generator that is given up now leaves its loops after the program has ended.
-    scope.update(dict.fromkeys(hooks, lambda _: None))
-    for name in [name for name in scope if name not in hooks]:
+    scope.update(dict.fromkeys(hooks, lambda _: None), __over__=lambda _, value: value)
+    for name in [name for name in scope if name not in (*hooks, "__over__")]:
         del scope[name]
     run.trips = tape.longest()
     run.reached, run.held, run.trained = sorted(tape.reached), sorted(tape.held), sorted(tape.trained)

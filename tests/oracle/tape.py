@@ -51,6 +51,8 @@ class Activation:
         #: A generator expression's: nobody says when it has ended, so it is around nothing.
         self.loose = loose
         self.ticks: list[int] = []
+        #: The iterator that it goes over: what that holds has grown with the loop, and is looked at before it goes.
+        self.over: object = None
         self.held: set[int] = set()
         self.consumed: set[int] = set()
         #: The iterations in which it ran passes, one for each, and those of which its last iteration's own walked some.
@@ -104,12 +106,18 @@ class Tape:
             runs.append(Activation(line, loose=True))
         runs[-1].ticks.append(torch.autograd._get_sequence_nr())
 
+    def over(self, line: int, value: Any) -> Any:
+        if hasattr(value, "__next__"):
+            self.active[line][-1].over = value
+        return value
+
     def leave(self, line: int) -> None:
         run = self.active[line].pop()
         run.ticks.append(torch.autograd._get_sequence_nr())
         self.ended.append(run)
         if sys.exc_info()[0] is None and len(run.ticks) > 4:
             self._measure(run)
+        run.over = None
 
     def done(self, line: int) -> None:
         """A comprehension has ended: what it made is one value, no growth."""

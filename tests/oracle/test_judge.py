@@ -91,6 +91,14 @@ def test_what_each_of_few_epochs_keeps_is_not_called_clean() -> None:
     assert (run.outcome, run.growth) == ("clean", "no")
 
 
+def test_what_an_iterator_holds_is_looked_at_before_it_goes() -> None:
+    sums = "def sums():\n    h = 0.0\n    while True:\n        h = h + w * 2\n        yield h\n"
+    zipped = "for step, value in zip(range(N), sums()):\n    value = None\n"
+    assert [run.outcome for run in observe(HEAD + sums + zipped)] == ["grows"]
+    counted = "for step in range(N):\n    value = next(sums())\n"
+    assert [run.outcome for run in observe(HEAD + sums + counted)] == ["clean"]
+
+
 def test_a_sequence_that_is_walked_once_in_its_last_step_is_not_called_growth() -> None:
     body = "h = w * 1\nfor i in range(N):\n    h = h * w\n    if i == N - 1:\n        h.sum().backward()\n"
     (run,) = observe(HEAD + body)

@@ -22,6 +22,7 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
         while frame is not None:
             stack.extend((("name", k), v, whole) for k, v in frame.vars.items())
             frame = frame.outer
+    stack.extend((("name", ""), loop.over, whole) for loop in rt.loops if loop.over is not None)
     while stack:
         place, value, seen = stack.pop()
         kind = type(value)
@@ -92,8 +93,12 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
             stack.append((place, value.self, seen))
         elif kind is Partial:
             stack.extend((place, a, seen) for a in value.args)
-        elif kind is Iter and value.source is not None and hasattr(value.source, "vars"):
-            stack.extend((("name", k), v, whole) for k, v in value.source.vars.items())
+        elif kind is Iter:
+            source = value.source
+            if type(source) is list:
+                stack.extend((place, part, seen) for part in source)
+            elif source is not None and hasattr(source, "vars"):
+                stack.extend((("name", k), v, whole) for k, v in source.vars.items())
     circles = [leaf.grad.node for leaf in rt.circles if leaf.grad is not None and leaf.grad.node is not None]
     if circles:
         found["circles"] = (("gradient", None), circles)

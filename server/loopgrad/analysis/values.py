@@ -266,7 +266,10 @@ def _spent() -> Any:
 
 
 class Iter:
-    """An iterator: ``step()`` gives the next element or ``MISSING``. ``known`` while its end is certain."""
+    """An iterator: ``step()`` gives the next element or ``MISSING``. ``known`` while its end is certain.
+
+    ``source`` is what it goes over: a generator's frame, a list of iterators, a value.
+    """
 
     __slots__ = ("known", "left", "send", "source", "step", "trial")
 

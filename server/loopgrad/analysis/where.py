@@ -91,6 +91,7 @@ class LoopRun:
         "held",
         "implicit",
         "kind",
+        "over",
         "parent",
         "seq",
         "site",
@@ -117,6 +118,8 @@ class LoopRun:
         #: Whether it goes over the parts of a model, not over data or time.
         self.structural = False
         self.parent: LoopRun | None = None
+        #: The iterator that it goes over, which lives as long as the loop.
+        self.over: Any = None
         #: How much was recorded when it began, where that was noted.
         self.seq = -1
         #: How often it turns at least, as far as it is planned.

@@ -83,11 +83,12 @@ def _follows_from(verdict: Verdict, above: Verdict) -> bool:
 
 
 def _bound_anew(seen: Observation) -> bool:
-    """Whether all that carries is plain names that the loop binds before it reads them."""
+    """Whether all that carries is plain names that the loop binds before it reads them, as its target or in its body."""
     loop = getattr(seen.facts.get("loop_site"), "node", None)
     body: list[ast.stmt] = getattr(loop, "body", [])
-    carriers = [carrier.text for carrier in seen.carriers]
-    return bool(carriers) and all(_binds_first(body, name) for name in carriers)
+    return bool(seen.carriers) and all(
+        carrier.site.stmt is loop or _binds_first(body, carrier.text) for carrier in seen.carriers
+    )
 
 
 def _binds_first(body: list[ast.stmt], name: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from ..runtime import Frame
 from ..signals import Raised
 from ..tape import Tensor
-from ..values import MISSING, LDict, LList, LSet, Obj, Sym, hashable
+from ..values import MISSING, Iter, LDict, LList, LSet, Obj, Sym, hashable
 from ..where import LoopRun, Where
 from .expressions import lower
 from .nodes import FILLS, walk_all
@@ -98,6 +98,7 @@ def lower_for(node: Any, scope: Scope) -> Run:
 
     def run(f: Frame) -> Any:
         rt = f.rt
+        value: Any = None
         try:
             value = iterable(f)
             rt.ask(value)
@@ -109,6 +110,8 @@ def lower_for(node: Any, scope: Scope) -> Run:
         parent = rt.where
         plan = Plan(rt, source.length, source.random, source.items, source.finite)
         loop.turns = plan.base
+        if type(value) is Iter:
+            loop.over = value
         loop.parent = rt.loops[-1] if rt.loops else None
         rt.loops.append(loop)
         i = 0

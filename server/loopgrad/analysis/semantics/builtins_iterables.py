@@ -59,13 +59,18 @@ def _enumerate(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
         item = source.get(i)
         return MISSING if item is MISSING else (start + i, item)
 
-    return _paired(rt, source.length, source.random, make, source.steps)
+    return _paired(rt, source.length, source.random, make, args[:1], source.steps)
 
 
 def _paired(
-    rt: Any, length: int | None, random: bool, make: Callable[[int], Any], steps: bool = False
+    rt: Any,
+    length: int | None,
+    random: bool,
+    make: Callable[[int], Any],
+    given: list[Any],
+    steps: bool = False,
 ) -> Any:
-    """A lazy sequence of ``make(i)``; ``steps`` as a source's."""
+    """A lazy sequence of ``make(i)``, made of what is ``given``; ``steps`` as a source's."""
     if not random:
         state = [0]
 
@@ -73,7 +78,7 @@ def _paired(
             state[0] += 1
             return make(state[0] - 1)
 
-        it = Iter(step, length is not None)
+        it = Iter(step, length is not None, [each for each in given if type(each) is Iter])
         it.trial = rt.trying
         return it
     made = Endless(make) if length is None else LazySeq(length, make)
@@ -113,7 +118,7 @@ def _zip(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
     if length is None and lengths and all(s.random for s in sources):
         # One side ends after `shortest`; the other is unknown: as long as the known one.
         length = min(lengths)
-    return _paired(rt, length, all(s.random for s in sources), make, all(s.steps for s in sources))
+    return _paired(rt, length, all(s.random for s in sources), make, args, all(s.steps for s in sources))
 
 
 @native("map")
@@ -127,7 +132,7 @@ def _map(rt: Any, site: Any, args: list, kwargs: dict) -> Any:
         return rt.shared.calls.call(rt, fn, items, {}, site)
 
     lengths = [s.length for s in sources if s.length is not None]
-    return _paired(rt, min(lengths) if len(lengths) == len(sources) and lengths else None, False, make)
+    return _paired(rt, min(lengths) if len(lengths) == len(sources) and lengths else None, False, make, args)
 
 
 @native("filter")
