@@ -302,6 +302,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         solver.step(closure)
         """,
     ),
+    "a dead unit that is multiplied by zero leaves the gradient of what it is added to": (
+        ["second-backward"] * EVERY,
+        """
+        base = F.relu(w)
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        def closure():
+            solver.zero_grad()
+            loss = (u + 0.0 * base)[0]
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
     "each element of a choice between two graphs has a gradient from one of them": (
         ["second-backward"] * EVERY,
         """

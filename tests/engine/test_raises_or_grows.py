@@ -29,6 +29,19 @@ net = nn.Linear(3, 3)
 optimizer = torch.optim.SGD([w, u, m, *net.parameters()], lr=0.1)
 """
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "where nothing is recorded at all, one condition leads to what raises": (
+        ["clean", "no-grad-fn"],
+        """
+        options = ["quick"]
+        if args.a:
+            options.clear()
+        for i in range(N):
+            x = torch.randn(3)
+            if len(options) > 0:
+                continue
+            torch.autograd.grad(x.sum(), [x])
+        """,
+    ),
     "a loop that runs a backward under a condition unrolls no sequence for one behind it": (
         ["grows", "clean"],
         """

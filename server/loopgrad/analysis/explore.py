@@ -184,7 +184,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
         if not entry.sure and what in shown:
             continue  # the flip that led here changed nothing, so it is not combined with others
-        if not (rt.seq or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
+        if not (rt.seq or rt.fatal or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
             if not (entry.sure and shared.runs_backward()):
                 idle = True  # nothing in it has to do with a tape
                 break

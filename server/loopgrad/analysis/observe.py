@@ -61,6 +61,8 @@ VANISHING = frozenset(
 MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
 #: Those that take each element from one of two inputs: a gradient comes through if both of them have one.
 CHOOSING = frozenset("where maximum minimum".split())
+#: Those through which a gradient comes as it is.
+PASSING = frozenset({"add", "sub", "sum", "mean", "getitem"})
 #: Operations on the difference of their two inputs.
 DIFFERENCES = frozenset("sub subtract mse_loss l1_loss smooth_l1_loss huber_loss dist".split())
 
@@ -75,9 +77,24 @@ def _may_vanish(roots: list[Node]) -> int:
     ops = {node.op.strip("_").lower() for node in nodes}
     if ops & DIFFERENCES and any(_of_equals(node) for node in nodes):
         return 2
-    if not any(node.op.strip("_").lower() in VANISHING and not _takes_either(node) for node in nodes):
+    if not any(_vanishes(node) for node in nodes) or any(map(_comes_through, roots)):
         return 0
     return 2 if "getitem" in ops and not ops & MIXING else 1
+
+
+def _vanishes(node: Node) -> bool:
+    """Whether an operation's gradient is zero for some inputs."""
+    return node.op.strip("_").lower() in VANISHING and not _takes_either(node)
+
+
+def _comes_through(node: Node) -> bool:
+    """Whether a gradient reaches a parameter whatever the values: all else is multiplied by zero (``w + 0.0 * relu(w)``)."""
+    while node.leaf is None:
+        inputs = [one for one in node.inputs if not one.zeros]
+        if node.op not in PASSING or len(inputs) != 1:
+            return False
+        node = inputs[0]
+    return node.leaf.held
 
 
 def _takes_either(node: Node) -> bool:
