@@ -13,6 +13,48 @@ pytest.importorskip("torch")
 from tests.engine.told import EVERY, every_run_is_told
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a list that one side of an option fills, where the other records nothing": (
+        ["grows", "grows", "clean", "clean"],
+        """
+        option = None
+        if args.a:
+            option = [1]
+        kept = []
+        for i in range(N):
+            if option is None:
+                kept.append((w * i).square().sum())
+        """,
+    ),
+    "every third iteration but the first, in a loop that is not run to its end": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(N * 20):
+            loss = (w * i).square().sum()
+            if i > 0 and i % 3 == 0:
+                kept.append(loss)
+        """,
+    ),
+    "a limit that is passed just before the loop's own end": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 2):
+            loss = (w * i).square().sum()
+            if i < 7:
+                kept.append(loss)
+        """,
+    ),
+    "a limit that goes along with the number of steps": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 2):
+            loss = (w * i).square().sum()
+            if i < N + 1:
+                kept.append(loss)
+        """,
+    ),
     "a loop that does nothing every second time keeps more with more steps": (
         ["grows"] * EVERY,
         """

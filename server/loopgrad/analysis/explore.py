@@ -34,7 +34,7 @@ LINE_FILE_STEPS = 15
 MOST_WAIVED = 8
 #: Paths of an entry point that is a guess of how its function is called: nothing it shows is certain.
 GUESSED_PATHS = 16
-#: Paths of what fails, where no backward stands in its file and nothing is recorded.
+#: Paths of what fails, and of a script, where no backward stands in its file and nothing is recorded.
 IDLE_PATHS = 3
 #: So many paths of an entry point are run with more steps.
 MOST_LONGER = 4
@@ -147,7 +147,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     #: What grows on a path that came to all that happens every so many iterations.
     growing: set[tuple] = set()
     plain: Runtime | None = None
-    unclear: list[dict[Any, bool]] = []
+    unclear: list[tuple[dict[Any, bool], dict[tuple[str, int], int]]] = []
     unrolled: list[list[tuple[int, Any]]] = []
     training: set[int] = set()
     supposed = False
@@ -167,7 +167,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         complete += 1
         plain = plain or rt
         if rt.unclear and not rt.failed and not rt.fatal:
-            unclear.append(assign)
+            unclear.append((assign, rt.turns))
         supposed = supposed or rt.supposed
         collect(rt, seen)
         if not rt.awaits():
@@ -184,7 +184,8 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         what = (rt.seq, len(rt.passes), *sorted({(o.what, o.outcome, o.site.key) for o in rt.seen}))
         if not entry.sure and what in shown:
             continue  # the flip that led here changed nothing, so it is not combined with others
-        if not (rt.seq or rt.fatal or runs_backward) and complete >= (IDLE_PATHS if rt.failed else 1):
+        tries = IDLE_PATHS if rt.failed or entry.func is None else 1
+        if not (rt.seq or rt.fatal or runs_backward) and complete >= tries:
             if not (entry.sure and shared.runs_backward()):
                 idle = True  # nothing in it has to do with a tape
                 break

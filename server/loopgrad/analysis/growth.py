@@ -120,7 +120,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         gained = _gained(candidate.apart, candidate.place, nodes, loop, held)
         # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
         fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
-        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT) and _goes_on(loop, gained):
+        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT) and _goes_on(rt, loop, gained):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:
@@ -146,7 +146,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         more = born - {last} - (held.get(key) or held.get(_apart(place)) or set())
         # What holds some iterations only may be at its end, where a counter has just passed a limit.
         few = len(born) >= enough and last - first >= len(born) and _has_just_passed(rt, loop)
-        if born and len(born) >= enough and more and _goes_on(loop, born) and not few:
+        if born and len(born) >= enough and more and _goes_on(rt, loop, born) and not few:
             inspect(rt, loop, place, nodes, born)
         else:
             alive = {k for k in born_in(nodes, loop) if k is not None}
@@ -157,10 +157,13 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
                 rt.unclear = True
 
 
-def _goes_on(loop: LoopRun, born: set[Any]) -> bool:
+def _goes_on(rt: Any, loop: LoopRun, born: set[Any]) -> bool:
     """Whether a place takes up iterations to the end: what is full (`if i < 6:`) holds none of the last ones."""
     held = sorted(born)
-    return loop.executed[-1] - held[-1] <= max(b - a for a, b in pairwise(held))
+    newest, last = held[-1], loop.executed[-1]
+    if newest < last and (("from", newest) in rt.limits or ("from", newest - 1) in rt.limits):
+        return False  # a counter has just come to a limit (`i < n`, `i <= n`): it took all before, and none behind it
+    return last - newest <= max(b - a for a, b in pairwise(held))
 
 
 def _ends_early(rt: Any, loop: LoopRun) -> bool:

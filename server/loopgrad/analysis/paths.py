@@ -61,12 +61,14 @@ def run_decided(
     limit: int | None = None,
     waived: frozenset[int] = frozenset(),
     times: int = 1,
+    limits: dict[tuple[str, int], int] | None = None,
 ) -> tuple[Runtime, bool]:
     """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
     most = limit if limit is not None else path_steps(shared)
     while True:
         rt = Runtime(shared, assign, most)
         rt.longer, rt.waived, rt.times = longer, waived, times
+        rt.limits = rt.turns if limits is None else limits
         whole = run_path(rt, entry, analysis)
         if not rt.stale:
             return rt, whole

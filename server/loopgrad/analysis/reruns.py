@@ -31,12 +31,15 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
 
 
 def grows_longer(
-    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[dict[Any, bool]]
+    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[tuple[dict[Any, bool], dict[tuple[str, int], int]]]
 ) -> list[Verdict]:
-    """What grows where the loops run twice as often as the program's few steps: what is kept now and then."""
+    """What grows where the loops run twice as often as the program's few steps: what is kept now and then.
+
+    ``unclear`` are paths that leave that open, each with the limits that its counters came to.
+    """
     runs: list[Runtime] = []
-    for assign in unclear:
-        rt, whole = run_decided(shared, entry, Analysis(), assign, times=LONGER)
+    for assign, limits in unclear:
+        rt, whole = run_decided(shared, entry, Analysis(), assign, times=LONGER, limits=limits)
         analysis.steps += rt.steps
         if whole and not rt.failed and not rt.fatal:
             runs.append(rt)

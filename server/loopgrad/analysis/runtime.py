@@ -36,6 +36,7 @@ _TOLD = frozenset(
         "trace",
         "trained",
         "training_loops",
+        "turns",
         "unrolled",
     }
 )
@@ -127,6 +128,8 @@ class Runtime(Deciding):
         self.supposed = False
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
         self.turns: dict[tuple[str, int], int] = {}
+        #: Those that stay where there are more steps: what else turns in a run with more steps goes along with them.
+        self.limits = self.turns
         #: The keys of unknowns that are whole numbers: counters behind loops that were cut.
         self.whole: set[Any] = set()
         self.requires: list[Any] = []

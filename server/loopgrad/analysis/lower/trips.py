@@ -167,7 +167,7 @@ class Plan:
         if not self.jumps and self.looks < MOST_LOOKS and len(turned := self._turned()) > self.told:
             self.looks += 1
             self.told = len(turned)
-            near = max((through(t) for t in turned if self._near(t, following)), default=0)
+            near = max((self._through(t) for t in turned if self._near(t, following)), default=0)
             self.jumps = self._far(turned, max(near, following)) if self.random and not self.jumped else []
             self.jumped = self.jumped or bool(self.jumps)
             if near > following:
@@ -178,6 +178,11 @@ class Plan:
             if jump >= following and (length is None or jump < length):
                 return jump
         return None
+
+    def _through(self, turn: Turn) -> int:
+        """How many iterations are run for a turn; with more steps once more, as what it does may leave out the first
+        (``i > 0 and i % 3 == 0``)."""
+        return through(turn) + (turn[1] if turn[0] == "every" and self.rt.times > 1 else 0)
 
     def _near(self, turn: Turn, following: int) -> bool:
         """Whether a turn is run up to, not jumped to."""
