@@ -13,6 +13,33 @@ pytest.importorskip("torch")
 from tests.engine.told import EVERY, every_run_is_told
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a sum that goes on beside a backward every few iterations, of which the last is the first": (
+        ["grows"] * EVERY,
+        """
+        total = torch.zeros(())
+        kept = []
+        for i in range(N):
+            if i in (1, 2):
+                continue
+            loss = (w * w).sum()
+            kept.append(loss)
+            total += loss
+            if i % 3 == 2:
+                sum(kept).backward()
+                kept = []
+        """,
+    ),
+    "a sum that is walked and begun anew every few iterations": (
+        ["clean"] * EVERY,
+        """
+        total = torch.zeros(())
+        for i in range(N):
+            total = total + (w * w).sum()
+            if i % N == N - 1:
+                total.backward()
+                total = torch.zeros(())
+        """,
+    ),
     "a list that one side of an option fills, where the other records nothing": (
         ["grows", "grows", "clean", "clean"],
         """

@@ -93,7 +93,10 @@ def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
     if whole and rt.growth and loop.backwards + loop.grads:
         runs = passes_behind(rt, loop)
         if runs:
-            rt.growth = [c for c in rt.growth if c.loop is not loop or not is_walked(c, runs.__contains__)]
+            left = [c for c in rt.growth if c.loop is not loop or not is_walked(c, runs.__contains__)]
+            # It may be there every few iterations, of which this is the first (`if i % 6 == 5:`).
+            rt.unclear = rt.unclear or len(left) < len(rt.growth) and any(turn[0] == "every" for turn in rt.turns)
+            rt.growth = left
 
 
 def _look_again(rt: Any, loop: LoopRun) -> None:
