@@ -13,6 +13,22 @@ pytest.importorskip("torch")
 from tests.engine.told import EVERY, every_run_is_told
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a limit at the end of the loop is no limit of what every second iteration keeps": (
+        ["grows"] * EVERY,
+        """
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        kept = []
+        for i in range(N):
+            loss = (w * w).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            if i % 2 == 0:
+                kept.append(loss)
+            if i == N - 1:
+                break
+            optimizer.step()
+        """,
+    ),
     "a sum that goes on beside a backward every few iterations, of which the last is the first": (
         ["grows"] * EVERY,
         """

@@ -164,7 +164,7 @@ def _goes_on(rt: Any, loop: LoopRun, born: set[Any]) -> bool:
     """Whether a place takes up iterations to the end: what is full (`if i < 6:`) holds none of the last ones."""
     held = sorted(born)
     newest, last = held[-1], loop.executed[-1]
-    if newest < last and (("from", newest) in rt.limits or ("from", newest - 1) in rt.limits):
+    if newest < last and _limits(rt) & {("from", newest), ("from", newest - 1)}:
         return False  # a counter has just come to a limit (`i < n`, `i <= n`): it took all before, and none behind it
     return last - newest <= max(b - a for a, b in pairwise(held))
 
@@ -176,7 +176,13 @@ def _ends_early(rt: Any, loop: LoopRun) -> bool:
 
 def _has_just_passed(rt: Any, loop: LoopRun) -> bool:
     """Whether a loop has ended before one could see what comes of a limit that its counter has passed."""
-    return any(turn[0] == "from" and turn[1] < len(loop.executed) < through(turn) for turn in rt.turns)
+    done = len(loop.executed)
+    return any(turn[0] == "from" and turn[1] < done < through(turn) for turn in _limits(rt))
+
+
+def _limits(rt: Any) -> set[tuple[str, int]]:
+    """What turned, but for what goes along with the number of steps."""
+    return rt.turns.keys() & rt.limits.keys()
 
 
 def broken_off(rt: Any, loop: LoopRun) -> None:

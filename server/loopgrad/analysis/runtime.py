@@ -128,7 +128,7 @@ class Runtime(Deciding):
         self.supposed = False
         #: What was seen to turn with a counter, and how often it was asked: ("every", n), ("from", n).
         self.turns: dict[tuple[str, int], int] = {}
-        #: Those that stay where there are more steps: what else turns in a run with more steps goes along with them.
+        #: In a run with more steps those of the run before: what is not among them goes along with the steps.
         self.limits = self.turns
         #: The keys of unknowns that are whole numbers: counters behind loops that were cut.
         self.whole: set[Any] = set()
