@@ -21,6 +21,7 @@ from loopgrad.report.style import wants_colour
 from loopgrad.source import STDIN, FileProvider, Input, SourceError, SourceFile, discover
 from loopgrad.source.add_ignore import add_ignores
 from loopgrad.source.decode import reason_of
+from loopgrad.source.discover import RealPaths
 
 if TYPE_CHECKING:
     from loopgrad.index import Index
@@ -37,12 +38,13 @@ class CheckCommand:
     def __init__(self, args: argparse.Namespace) -> None:
         self._args = args
         self._config = Config(args.select, args.ignore)
-        self._inputs, self._problems = discover(args.paths, self._config.excluded)
+        real = RealPaths()
+        self._inputs, self._problems = discover(args.paths, self._config.excluded, real)
         if args.force_exclude:
             self._inputs = [item for item in self._inputs if not self._config.excluded(item.path)]
         for item in self._inputs:
             self._config.settings(item.path)  # mistakes in settings come before any work
-        self._provider = FileProvider(item.path for item in self._inputs)
+        self._provider = FileProvider((item.path for item in self._inputs), real=real)
         self._stdin = self._read_stdin()
         self._index = self._open_index()
         self._progress = Progress(len(self._inputs), sys.stderr, args.language)
@@ -115,7 +117,7 @@ class CheckCommand:
 
         try:
             return index_of(
-                paths,
+                list(dict.fromkeys(os.path.dirname(path) or os.curdir for path in paths)),
                 self._provider,
                 self._config,
                 self._args.cache_dir,

@@ -118,7 +118,9 @@ class Checker:
 
     def check(self, item: Input) -> FileOutcome:
         """Checks a file. Whatever goes wrong with it is part of the outcome."""
-        return self.finish(self.examine(item))
+        outcome = self.finish(self.examine(item))
+        self.provider.trim()
+        return outcome
 
     def examine(self, item: Input) -> FileOutcome:
         """Checks a file; the findings have the severities of their rules, whatever the settings say."""
@@ -131,7 +133,6 @@ class Checker:
                 outcome.wanted = False
         except SourceError as error:
             outcome.problems.append(error.problem())
-        self.provider.trim()
         return outcome
 
     def heard(self, item: Input) -> tuple[FileOutcome, Asked]:

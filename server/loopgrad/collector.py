@@ -22,9 +22,13 @@ def collect_seldom() -> None:
     gc.disable()
 
 
+def much_is_uncollected() -> bool:
+    return gc.get_count()[0] > MANY
+
+
 def collect_if_due() -> None:
     """Between two files."""
-    if gc.get_count()[0] > MANY:
+    if much_is_uncollected():
         gc.collect()
 
 

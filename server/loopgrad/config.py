@@ -178,11 +178,18 @@ class Config:
     def __init__(self, select: Iterable[str] | None = None, ignore: Iterable[str] | None = None) -> None:
         self._select = None if select is None else expand(select)
         self._ignore = None if ignore is None else expand(ignore)
+        #: By folder as it was written, and by its absolute path.
         self._folders: dict[str, Settings] = {}
 
     def settings(self, path: str) -> Settings:
         """The nearest settings of a file; of the working folder for standard input."""
-        folder = os.path.dirname(os.path.abspath(path))
+        written = os.path.dirname(path)
+        found = self._folders.get(written)
+        if found is None:
+            found = self._folders[written] = self._nearest(os.path.dirname(os.path.abspath(path)))
+        return found
+
+    def _nearest(self, folder: str) -> Settings:
         passed: list[str] = []
         here = folder
         found: Settings | None = None

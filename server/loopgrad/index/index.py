@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from loopgrad.checker import FileOutcome
@@ -15,6 +15,9 @@ from loopgrad.index.facts import Facts, Paths
 from loopgrad.index.store import Result, Store, number_of, numbers, packed
 from loopgrad.source import STDIN, FileProvider, Input
 from loopgrad.source.asked import Asked
+
+#: From so many files on it pays to read the whole index.
+MANY = 200
 
 
 @dataclass
@@ -42,6 +45,15 @@ class Index:
         self._facts = Facts(store, provider, self._paths)
         self._show_unused = show_unused
         self._variants: dict[frozenset[str], str] = {}
+
+    def find_all(self, items: Sequence[Input], *, fixes: bool) -> list[Hit | None]:
+        """``find`` for each of them."""
+        if len(items) >= MANY:
+            self._store.read_ahead()
+        try:
+            return [self.find(item, fixes=fixes) for item in items]
+        finally:
+            self._store.let_go()
 
     def find(self, item: Input, *, fixes: bool) -> Hit | None:
         """What a check of the file would say, if that is known; ``fixes`` asks for those of each finding too."""

@@ -25,12 +25,28 @@ STDIN = "-"
 
 
 class RealPaths:
-    """``os.path.realpath`` of many files: their folder's is looked up once."""
+    """``os.path.realpath`` of many files: each is looked up once, and the folder that they share too.
+
+    What is no absolute path is meant from the working folder of the time when this was made.
+    """
 
     def __init__(self) -> None:
+        self._cwd = os.getcwd()
         self._folders: dict[str, str] = {}
+        self._known: dict[str, str] = {}
 
     def path(self, path: str) -> str:
+        real = self._known.get(path)
+        if real is None:
+            real = self._known[path] = self._look_up(path)
+        return real
+
+    def note(self, path: str, real: str) -> None:
+        """Takes in what a search has found out on its way."""
+        self._known[path] = self._known[os.path.join(self._cwd, path)] = real
+
+    def _look_up(self, path: str) -> str:
+        path = os.path.join(self._cwd, path)
         folder, name = os.path.split(path)
         if name in ("", os.curdir, os.pardir) or os.path.islink(path) or os.name == "nt":
             return os.path.realpath(path)
@@ -49,13 +65,16 @@ class Input:
 
 
 def discover(
-    paths: Iterable[str], excluded: Callable[[str], bool] = lambda path: False
+    paths: Iterable[str], excluded: Callable[[str], bool] = lambda path: False, real: RealPaths | None = None
 ) -> tuple[list[Input], list[Problem]]:
-    """The files under ``paths``, and what went wrong on the way. ``excluded`` is asked in folders only."""
+    """The files under ``paths``, and what went wrong on the way. ``excluded`` is asked in folders only.
+
+    ``real`` takes in the real paths of the files.
+    """
     inputs: list[Input] = []
     problems: list[Problem] = []
     seen: set[str] = set()
-    real = RealPaths()
+    real = real or RealPaths()
 
     def add(path: str, named: bool) -> None:
         key = path if path == STDIN else real.path(path)
@@ -65,7 +84,7 @@ def discover(
 
     for path in _expanded(paths):
         if path != STDIN and os.path.isdir(path):
-            for file in _walk(path, excluded, problems):
+            for file in _walk(path, excluded, problems, real):
                 add(file, False)
         else:
             add(path, True)
@@ -82,7 +101,9 @@ def _expanded(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _walk(root: str, excluded: Callable[[str], bool], problems: list[Problem]) -> Iterator[str]:
+def _walk(
+    root: str, excluded: Callable[[str], bool], problems: list[Problem], real_paths: RealPaths
+) -> Iterator[str]:
     visited: set[str] = set()
     todo = [root]
     while todo:
@@ -105,6 +126,8 @@ def _walk(root: str, excluded: Callable[[str], bool], problems: list[Problem]) -
                 if not (name.startswith(".") or name in SKIPPED or excluded(path)):
                     folders.append(path)
             elif name.endswith(SUFFIXES) and _is(entry.is_file) and not excluded(path):
+                if not entry.is_symlink():
+                    real_paths.note(path, os.path.join(real, name))
                 yield path
         todo.extend(reversed(folders))
 

@@ -69,14 +69,16 @@ class FileProvider:
     """The file system, with caches and an overlay of texts that are not on disk.
 
     ``files`` are the checked files: a path that leads to one of them is spelled as it was given.
-    ``roots`` are further folders to import from (an editor's workspace folders).
+    ``roots`` are further folders to import from (an editor's workspace folders); ``real`` are the real paths that
+    a search for the files has found.
     """
 
-    def __init__(self, files: Iterable[str] = (), roots: Iterable[str] = ()) -> None:
+    def __init__(
+        self, files: Iterable[str] = (), roots: Iterable[str] = (), real: RealPaths | None = None
+    ) -> None:
         self._cwd = os.getcwd()
         self._roots = tuple(roots)
-        self._real = RealPaths()
-        self._keys: dict[str, str] = {}
+        self._real = real or RealPaths()
         self._spelling = {self._key(path): path for path in files}
         self._cache = _Cache()
         #: The digest of what was read last, and the file's stamp before that.
@@ -194,9 +196,14 @@ class FileProvider:
         """Remembers that there is no text: standard input that could not be decoded."""
         self._cache.keep(self._key(error.path), error)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether much was read."""
+        return self._cache.characters > _KEEP_CHARACTERS
+
     def trim(self) -> None:
         """Lets go of what was read once that is much: a run over thousands of files cannot keep them all."""
-        if self._cache.characters > _KEEP_CHARACTERS:
+        if self.is_full:
             kept, self._cache = self._cache.get(STDIN), _Cache()
             if kept is not None:
                 self._cache.keep(STDIN, kept)
@@ -311,9 +318,7 @@ class FileProvider:
         return os.path.normpath(os.path.join(self._cwd, path))
 
     def _key(self, path: str) -> str:
-        if path not in self._keys:
-            self._keys[path] = path if path == STDIN else self._real.path(os.path.join(self._cwd, path))
-        return self._keys[path]
+        return path if path == STDIN else self._real.path(path)
 
     def spell(self, found: str, from_path: str) -> str:
         """The path as it was given, else in the way (relative or absolute) that ``from_path`` is."""
