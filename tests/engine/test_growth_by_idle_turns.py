@@ -188,6 +188,61 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             kept.append(w[k])
         """,
     ),
+    "what counts down keeps more with more steps, though never the last iterations": (
+        ["grows"] * EVERY,
+        """
+        log = {}
+        for step in reversed(range(N)):
+            loss = (w * step).square().sum()
+            if step < 3:
+                continue
+            loss.backward()
+            log[step] = loss
+        """,
+    ),
+    "all iterations but the last three, however many there are": (
+        ["grows"] * EVERY,
+        """
+        kept = []
+        for step in range(N):
+            loss = (w * step).square().sum()
+            if step < N - 3:
+                kept.append(loss)
+        """,
+    ),
+    "all iterations but the last, on an object": (
+        ["grows"] * EVERY,
+        """
+        class Meter:
+            total = 0.0
+        meter = Meter()
+        for step in range(N):
+            loss = (w * step).square().sum()
+            if step < N - 2:
+                meter.total = meter.total + loss
+        """,
+    ),
+    "the first three iterations, however many there are": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for step in range(N):
+            loss = (w * step).square().sum()
+            if step < 3:
+                kept.append(loss)
+        """,
+    ),
+    "the first iterations, as many as a list has elements": (
+        ["clean"] * EVERY,
+        """
+        rates = [0.1, 0.2, 0.3, 0.4]
+        kept = []
+        for step in range(N):
+            loss = (w * step).square().sum()
+            if step < len(rates):
+                kept.append(loss * rates[step])
+        """,
+    ),
 }
 
 

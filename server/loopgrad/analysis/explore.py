@@ -16,7 +16,7 @@ from typing import Any
 from .bodies import Body
 from .entries import Entry, entries_of, never_run
 from .lower.nodes import BACKWARDS, has_attribute
-from .paths import Path, flipped, lines_of, run_decided
+from .paths import FewSteps, Path, flipped, lines_of, run_decided
 from .reruns import drawn_otherwise, grows_each_time, grows_longer, replayed
 from .runtime import Runtime
 from .screening import worth_exploring
@@ -147,7 +147,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
     #: What grows on a path that came to all that happens every so many iterations.
     growing: set[tuple] = set()
     plain: Runtime | None = None
-    unclear: list[tuple[dict[Any, bool], dict[tuple[str, int], int]]] = []
+    unclear: list[FewSteps] = []
     unrolled: list[list[tuple[int, Any]]] = []
     training: set[int] = set()
     supposed = False
@@ -167,7 +167,7 @@ def explore(shared: Shared, entry: Entry, analysis: Analysis, waived: frozenset[
         complete += 1
         plain = plain or rt
         if rt.unclear and not rt.failed and not rt.fatal:
-            unclear.append((assign, rt.turns))
+            unclear.append(FewSteps(assign, rt.turns, rt.full))
         supposed = supposed or rt.supposed
         collect(rt, seen)
         if not rt.awaits():

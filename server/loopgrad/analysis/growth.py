@@ -123,12 +123,14 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         gained = _gained(candidate.apart, candidate.place, nodes, loop, held)
         # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
         fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
-        if len(fresh) >= min(2, len(loop.executed) - CHECK_AT) and _goes_on(rt, loop, gained):
+        enough = len(fresh) >= min(2, len(loop.executed) - CHECK_AT)
+        if enough and _goes_on(rt, loop, candidate.apart, gained):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:
             rt.growth.remove(candidate)
-            rt.unclear = rt.unclear or not candidate.unrolled
+            if not candidate.unrolled:
+                _leave_open(rt, loop, candidate.apart, {k for k in born_in(nodes, loop) if k is not None})
     aparts = {c.apart for c in waiting.values()}
     for key, (place, nodes) in now.items():
         if (
@@ -149,7 +151,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         more = born - {last} - (held.get(key) or held.get(_apart(place)) or set())
         # What holds some iterations only may be at its end, where a counter has just passed a limit.
         few = len(born) >= enough and last - first >= len(born) and _has_just_passed(rt, loop)
-        if born and len(born) >= enough and more and _goes_on(rt, loop, born) and not few:
+        if born and len(born) >= enough and more and _goes_on(rt, loop, _apart(place), born) and not few:
             inspect(rt, loop, place, nodes, born)
         else:
             alive = {k for k in born_in(nodes, loop) if k is not None}
@@ -157,12 +159,26 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
             rare = place[0] == "in" or _ends_early(rt, loop)
             kept = rare and min(alive, default=loop.executed[-1]) < loop.executed[-1] - 1
             if kept or len(alive) > (1 if held.get(key) or held.get(_apart(place)) else 0):
-                rt.unclear = True
+                _leave_open(rt, loop, _apart(place), alive)
 
 
-def _goes_on(rt: Any, loop: LoopRun, born: set[Any]) -> bool:
-    """Whether a place takes up iterations to the end: what is full (`if i < 6:`) holds none of the last ones."""
+def _leave_open(rt: Any, loop: LoopRun, apart: Any, alive: set[Any]) -> None:
+    """Only more steps would tell whether a place grows that holds the iterations ``alive``."""
+    rt.unclear = True
+    if apart[0] != "gradient":  # which is known by its object alone, another one in each run
+        mark = (id(loop.site.node), apart)
+        rt.full[mark] = max(len(alive), rt.full.get(mark, 0))
+
+
+def _goes_on(rt: Any, loop: LoopRun, apart: Any, born: set[Any]) -> bool:
+    """Whether a place takes up iterations to the end: what is full (`if i < 6:`) holds none of the last ones.
+
+    If it holds more than with fewer steps (`if i < N - 3:`), it is not full.
+    """
     held = sorted(born)
+    fewer = rt.fewer.get((id(loop.site.node), apart))
+    if fewer is not None and len(held) >= fewer + 2:
+        return True
     newest, last = held[-1], loop.executed[-1]
     if newest < last and _limits(rt) & {("from", newest), ("from", newest - 1)}:
         return False  # a counter has just come to a limit (`i < n`, `i <= n`): it took all before, and none behind it

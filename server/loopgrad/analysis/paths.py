@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import finish
 from .decisions import Decision
@@ -52,6 +52,15 @@ def lines_of(shared: Shared) -> int:
     return max((statement.end_lineno or 0 for statement in shared.main.tree.body), default=0)
 
 
+class FewSteps(NamedTuple):
+    """What a path with the program's few steps showed that only more of them tell from growth: how its conditions were
+    decided, the limits that its counters came to, and how many iterations' graphs its places held."""
+
+    assign: dict[Any, bool]
+    limits: dict[tuple[str, int], int]
+    full: dict[Any, int]
+
+
 def run_decided(
     shared: Shared,
     entry: Entry,
@@ -61,14 +70,15 @@ def run_decided(
     limit: int | None = None,
     waived: frozenset[int] = frozenset(),
     times: int = 1,
-    limits: dict[tuple[str, int], int] | None = None,
+    few: FewSteps | None = None,
 ) -> tuple[Runtime, bool]:
     """Run one path, anew as long as it asks what a merge of branches has left open; each time one more is decided."""
     most = limit if limit is not None else path_steps(shared)
     while True:
         rt = Runtime(shared, assign, most)
         rt.longer, rt.waived, rt.times = longer, waived, times
-        rt.limits = rt.turns if limits is None else limits
+        rt.limits = rt.turns if few is None else few.limits
+        rt.fewer = {} if few is None else few.full
         whole = run_path(rt, entry, analysis)
         if not rt.stale:
             return rt, whole

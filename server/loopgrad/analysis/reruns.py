@@ -6,7 +6,7 @@ from typing import Any
 
 from .entries import Entry
 from .lower.trips import LONGER
-from .paths import path_steps, run_decided, run_path
+from .paths import FewSteps, path_steps, run_decided, run_path
 from .recurring import other_sides
 from .runtime import Runtime
 from .shared import Shared
@@ -31,15 +31,12 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
 
 
 def grows_longer(
-    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[tuple[dict[Any, bool], dict[tuple[str, int], int]]]
+    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[FewSteps]
 ) -> list[Verdict]:
-    """What grows where the loops run twice as often as the program's few steps: what is kept now and then.
-
-    ``unclear`` are paths that leave that open, each with the limits that its counters came to.
-    """
+    """What grows where the loops run twice as often as the program's few steps: what is kept now and then."""
     runs: list[Runtime] = []
-    for assign, limits in unclear:
-        rt, whole = run_decided(shared, entry, Analysis(), assign, times=LONGER, limits=limits)
+    for few in unclear:
+        rt, whole = run_decided(shared, entry, Analysis(), few.assign, times=LONGER, few=few)
         analysis.steps += rt.steps
         if whole and not rt.failed and not rt.fatal:
             runs.append(rt)

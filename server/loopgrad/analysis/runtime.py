@@ -29,6 +29,7 @@ MOST_PARTS = 48
 _TOLD = frozenset(
     {
         "assign",
+        "full",
         "partial",
         "passes",
         "seen",
@@ -119,6 +120,9 @@ class Runtime(Deciding):
         #: only more iterations would tell from growth.
         self.times = 1
         self.unclear = False
+        #: How many iterations' graphs the places held that this is about; and those of the run with fewer steps.
+        self.full: dict[Any, int] = {}
+        self.fewer: dict[Any, int] = {}
         #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
         self.each_time: dict[int, bool] = {}
         #: Whether it drew by chance; whether the newest element is drawn, not the oldest, by turns.
