@@ -422,6 +422,14 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             total.backward()
         """,
     ),
+    "the same part of a leaf, again and again, is a new view each time": (
+        ["grows"] * EVERY,
+        """
+        seen = set()
+        for step in range(N):
+            seen.add(w[0])
+        """,
+    ),
 }
 
 

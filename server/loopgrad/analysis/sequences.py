@@ -50,7 +50,8 @@ def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
     """Whether all that a loop without a backward recorded hangs on a graph from before it.
 
     Taking the parts of one output together, one by one, keeps that output's graph, not one of each iteration.
-    The parts of a leaf from before it are such parts as well, and views of one hold no more than the leaf.
+    The parts of a leaf from before it are such parts as well, and views of one hold no more than the leaf, but for
+    the same part again and again.
     """
     older = False
     seen: set[int] = set()
@@ -71,7 +72,7 @@ def out_of_one_graph(nodes: list[Node], loop: LoopRun) -> bool:
             older = True
         else:
             views = views and node.view
-            part = views or loop.steps and node.op in PARTS and not _same_each_time(node)
+            part = (views or loop.steps and node.op in PARTS) and not _same_each_time(node)
             stack.extend((below, part, views) for below in node.inputs)
     return older
 
