@@ -430,6 +430,33 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             seen.add(w[0])
         """,
     ),
+    "a sum beside one that each third iteration walks, of which the few steps show one walk": (
+        ["grows"] * EVERY,
+        """
+        kept = walked = 0.0
+        for i in range(N):
+            if i >= 3:
+                values = (w * i).square()
+                kept += values.sum()
+                walked += values.sum()
+                if i % 3 == 2:
+                    walked.backward()
+                    walked = 0.0
+        """,
+    ),
+    "two sums that each third iteration walks, of which the few steps show one walk": (
+        ["clean"] * EVERY,
+        """
+        first = second = 0.0
+        for i in range(N):
+            if i >= 3:
+                first += (w * i).square().sum()
+                second += (w * i).sum()
+                if i % 3 == 2:
+                    (first + second).backward()
+                    first = second = 0.0
+        """,
+    ),
 }
 
 
