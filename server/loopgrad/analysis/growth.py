@@ -95,7 +95,9 @@ def end_of_loop(rt: Any, loop: LoopRun, whole: bool = False) -> None:
         if runs:
             left = [c for c in rt.growth if c.loop is not loop or not is_walked(c, runs.__contains__)]
             # It may be there every few iterations, of which this is the first (`if i % 6 == 5:`).
-            rt.unclear = rt.unclear or len(left) < len(rt.growth) and any(turn[0] == "every" for turn in rt.turns)
+            rt.unclear = (
+                rt.unclear or len(left) < len(rt.growth) and any(turn[0] == "every" for turn in rt.turns)
+            )
             rt.growth = left
 
 
@@ -123,8 +125,8 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         gained = _gained(candidate.apart, candidate.place, nodes, loop, held)
         # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
         fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
-        enough = len(fresh) >= min(2, len(loop.executed) - CHECK_AT)
-        if enough and _goes_on(rt, loop, candidate.apart, gained):
+        more_held = len(fresh) >= min(2, len(loop.executed) - CHECK_AT)
+        if more_held and _goes_on(rt, loop, candidate.apart, gained):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:

@@ -30,9 +30,7 @@ def grows_each_time(shared: Shared, entry: Entry, analysis: Analysis, plain: Run
     return _grown(runs, analysis)
 
 
-def grows_longer(
-    shared: Shared, entry: Entry, analysis: Analysis, unclear: list[FewSteps]
-) -> list[Verdict]:
+def grows_longer(shared: Shared, entry: Entry, analysis: Analysis, unclear: list[FewSteps]) -> list[Verdict]:
     """What grows where the loops run twice as often as the program's few steps: what is kept now and then."""
     runs: list[Runtime] = []
     for few in unclear:
