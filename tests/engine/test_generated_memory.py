@@ -14,6 +14,26 @@ from tests.engine.told import EVERY, every_run_is_told
 from tests.oracle.judge import judge
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "the gradient of a leaf that no name holds any more goes on growing with create_graph": (
+        ["grows"] * EVERY,
+        """
+        loss = (w ** 3).sum()
+        for i in range(N):
+            loss.backward(create_graph=True)
+            with torch.no_grad():
+                w = w - 0.1
+        """,
+    ),
+    "the gradient of a leaf that is made anew each time goes with it": (
+        ["clean"] * EVERY,
+        """
+        for i in range(N):
+            fast = u.detach().requires_grad_()
+            loss = (fast ** 3).sum()
+            (step,) = torch.autograd.grad(loss, [fast], create_graph=True)
+            loss = (step * fast).sum()
+        """,
+    ),
     "LBFGS moves what has no gradient too": (
         ["inplace-version"] * EVERY,
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tape import Node, Tensor
+from .tape import Node, Tensor, reachable
 from .values import GRAPHLESS, Bound, Class, Func, Iter, LDict, LList, LSet, Obj, Partial, Sym
 
 
@@ -99,10 +99,23 @@ def holders(rt: Any) -> list[tuple[Any, list[Node]]]:
                 stack.extend((place, part, seen) for part in source)
             elif source is not None and hasattr(source, "vars"):
                 stack.extend((("name", k), v, whole) for k, v in source.vars.items())
+    if rt.graded:
+        _add_gradients(rt, found)
     circles = [leaf.grad.node for leaf in rt.circles if leaf.grad is not None and leaf.grad.node is not None]
     if circles:
         found["circles"] = (("gradient", None), circles)
     return list(found.values())
+
+
+def _add_gradients(rt: Any, found: dict[Any, tuple[Any, list[Node]]]) -> None:
+    """Add the gradients of leaves that no name holds any more, but a graph that goes on being used does."""
+    marks = {id(leaf.acc): leaf for leaf in rt.graded.values() if ("gradient", id(leaf)) not in found}
+    below = reachable(node for _, nodes in list(found.values()) for node in nodes) if marks else ()
+    for node in below:
+        leaf = marks.get(id(node))
+        if leaf is not None and leaf.grad is not None and leaf.grad.node is not None:
+            place = ("gradient", id(leaf))
+            found[place] = (place, [leaf.grad.node])
 
 
 #: What a class holds for all its objects; its methods are looked at where they are held.

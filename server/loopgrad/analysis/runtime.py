@@ -147,6 +147,8 @@ class Runtime(Deciding):
         self.made_leaves: list[Any] = []
         #: Leaves made in a loop that are a part of the graph of their own gradient: no variable has to hold them.
         self.circles: list[Tensor] = []
+        #: Leaves whose gradients have had a graph, by identity.
+        self.graded: dict[int, Tensor] = {}
         self.retained: list[tuple[Pass, list[Node]]] = []
         self.stepped: list[Obj] = []
         self.user_modules: dict[str, Any] = {}

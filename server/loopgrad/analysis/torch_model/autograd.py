@@ -155,7 +155,10 @@ def backward(
             elif grad.node is not None:
                 # What is added has no graph, the sum has: it is a new tensor under create_graph.
                 grad.node = rt.record(SUM, (grad.node,), NEVER, site)
-            if grad.node is not None and leaf.where is not None and innermost(leaf.where)[0] is not None:
+            if grad.node is None:
+                continue
+            rt.graded[id(leaf)] = leaf
+            if leaf.where is not None and innermost(leaf.where)[0] is not None:
                 _note_circle(rt, leaf, grad.node)
     run.revisited = []
     return run
