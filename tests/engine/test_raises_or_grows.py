@@ -286,3 +286,23 @@ def test_a_table_that_a_function_only_writes_to_is_named_and_cut_in_place() -> N
     (edit,) = next(fix["edits"] for fix in finding["fixes"] if fix["preferred"])
     assert edit["new_text"].strip() == "bank.detach_()"
     assert verdict["disagreements"] == []
+
+
+def test_what_was_gathered_for_the_backwards_that_an_exception_cuts_off_is_no_growth() -> None:
+    episode = """
+    policy = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))
+    optimizer = torch.optim.Adam(policy.parameters(), lr=0.1)
+    def episode():
+        kept = []
+        for t in range(20):
+            kept.append(policy(torch.randn(3)).sum())
+        for value in kept:
+            optimizer.zero_grad()
+            value.backward(retain_graph=True)
+            optimizer.step()
+    for i in range(N):
+        episode()
+    """
+    verdict = judge(HEAD + textwrap.dedent(episode))
+    assert {run["outcome"] for run in verdict["runs"]} == {"inplace-version"}
+    assert [finding["code"] for finding in verdict["report"]["findings"]] == ["LG104"]
