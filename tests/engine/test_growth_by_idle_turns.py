@@ -13,6 +13,16 @@ pytest.importorskip("torch")
 from tests.engine.told import EVERY, every_run_is_told
 
 PROGRAMS: dict[str, tuple[list[str], str]] = {
+    "a limit of a loop that jumps to the iterations around it": (
+        ["clean"] * EVERY,
+        """
+        kept = []
+        for i in range(N + 4):
+            loss = (w * i).square().sum()
+            if i < 7:
+                kept.append(loss)
+        """,
+    ),
     "a limit at the end of the loop is no limit of what every second iteration keeps": (
         ["grows"] * EVERY,
         """

@@ -169,7 +169,7 @@ def _leave_open(rt: Any, loop: LoopRun, apart: Any, alive: set[Any]) -> None:
     rt.unclear = True
     if apart[0] != "gradient":  # which is known by its object alone, another one in each run
         mark = (id(loop.site.node), apart)
-        rt.full[mark] = max(len(alive), rt.full.get(mark, 0))
+        rt.full[mark] = max((len(alive), loop.executed[-1]), rt.full.get(mark, (0, 0)))
 
 
 def _goes_on(rt: Any, loop: LoopRun, apart: Any, born: set[Any]) -> bool:
@@ -179,7 +179,8 @@ def _goes_on(rt: Any, loop: LoopRun, apart: Any, born: set[Any]) -> bool:
     """
     held = sorted(born)
     fewer = rt.fewer.get((id(loop.site.node), apart))
-    if fewer is not None and len(held) >= fewer + 2:
+    # Of a loop that jumped over some iterations it holds more with all of them, but none behind its end then.
+    if fewer is not None and len(held) >= fewer[0] + 2 and sum(k > fewer[1] for k in held) >= 2:
         return True
     newest, last = held[-1], loop.executed[-1]
     if newest < last and _limits(rt) & {("from", newest), ("from", newest - 1)}:

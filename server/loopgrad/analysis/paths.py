@@ -54,11 +54,11 @@ def lines_of(shared: Shared) -> int:
 
 class FewSteps(NamedTuple):
     """What a path with the program's few steps showed that only more of them tell from growth: how its conditions were
-    decided, the limits that its counters came to, and how many iterations' graphs its places held."""
+    decided, the limits that its counters came to, and how many iterations' graphs its places held, up to which iteration of their loops."""
 
     assign: dict[Any, bool]
     limits: dict[tuple[str, int], int]
-    full: dict[Any, int]
+    full: dict[Any, tuple[int, int]]
 
 
 def run_decided(

@@ -121,8 +121,8 @@ class Runtime(Deciding):
         self.times = 1
         self.unclear = False
         #: How many iterations' graphs the places held that this is about; and those of the run with fewer steps.
-        self.full: dict[Any, int] = {}
-        self.fewer: dict[Any, int] = {}
+        self.full: dict[Any, tuple[int, int]] = {}
+        self.fewer: dict[Any, tuple[int, int]] = {}
         #: The side that an ``if`` takes whenever its condition is unknown, by the condition's place.
         self.each_time: dict[int, bool] = {}
         #: Whether it drew by chance; whether the newest element is drawn, not the oldest, by turns.
