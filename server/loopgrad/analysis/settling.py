@@ -95,9 +95,8 @@ def settle(rt: Any) -> None:
     if rt.failed and not rt.passes and has_attribute(rt.shared.main.tree, BACKWARDS):
         rt.growth = []  # the path failed before the backward that may be meant for them
         return
-    if (
-        rt.fatal
-    ):  # the exception came before the backward that may be meant for what a loop without one has gathered
+    # The exception may have come before the backward that is meant for what a loop without one has gathered.
+    if rt.fatal:
         rt.growth = [candidate for candidate in rt.growth if candidate.loop.backwards]
     rt.seen += [c.observation for c in _kept([c for c in rt.growth if not c.unrolled])]
     rt.unrolled = [(id(c.loop.site.node), c.observation) for c in _kept(rt.growth) if c.unrolled]
