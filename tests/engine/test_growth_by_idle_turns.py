@@ -253,6 +253,49 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept.append(loss * rates[step])
         """,
     ),
+    "a sum that is reset up to a limit, and takes every third loss behind it": (
+        ["grows"] * EVERY,
+        """
+        total = 0.0
+        for i in range(N):
+            if i in (1, 3):
+                continue
+            loss = (w * i).square().sum()
+            if i % 3 == 0:
+                total += loss
+            loss.backward()
+            if i < 4:
+                total = 0.0
+        """,
+    ),
+    "a variable that is reset up to a limit, and takes every third loss behind it": (
+        ["clean"] * EVERY,
+        """
+        newest = 0.0
+        for i in range(N):
+            if i in (1, 3):
+                continue
+            loss = (w * i).square().sum()
+            if i % 3 == 0:
+                newest = loss
+            if i < 4:
+                newest = 0.0
+        """,
+    ),
+    "the newest of every third loss and the best one, behind a limit": (
+        ["clean"] * EVERY,
+        """
+        pair = {}
+        for i in range(N):
+            loss = (w * i).square().sum()
+            if i % 3 == 0:
+                pair["newest"] = loss
+            if i % 4 == 0:
+                pair["other"] = loss
+            if i < 4:
+                pair.clear()
+        """,
+    ),
 }
 
 

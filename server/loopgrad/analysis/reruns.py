@@ -36,6 +36,10 @@ def grows_longer(shared: Shared, entry: Entry, analysis: Analysis, unclear: list
     for few in unclear:
         rt, whole = run_decided(shared, entry, Analysis(), few.assign, times=LONGER, few=few)
         analysis.steps += rt.steps
+        if rt.unclear and any(n > few.full.get(place, 0) for place, n in rt.full.items()):
+            further = FewSteps(few.assign, rt.turns, rt.full)
+            rt, whole = run_decided(shared, entry, Analysis(), few.assign, times=2 * LONGER, few=further)
+            analysis.steps += rt.steps
         if whole and not rt.failed and not rt.fatal:
             runs.append(rt)
     return _grown(runs, analysis)
