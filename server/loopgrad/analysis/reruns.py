@@ -36,7 +36,7 @@ def grows_longer(shared: Shared, entry: Entry, analysis: Analysis, unclear: list
     for few in unclear:
         rt, whole = run_decided(shared, entry, Analysis(), few.assign, times=LONGER, few=few)
         analysis.steps += rt.steps
-        if rt.unclear and any(n > few.full.get(place, 0) for place, n in rt.full.items()):
+        if rt.unclear and any(n > few.full.get(place, (0, 0))[0] for place, (n, _) in rt.full.items()):
             further = FewSteps(few.assign, rt.turns, rt.full)
             rt, whole = run_decided(shared, entry, Analysis(), few.assign, times=2 * LONGER, few=further)
             analysis.steps += rt.steps
