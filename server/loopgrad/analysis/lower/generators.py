@@ -16,8 +16,9 @@ from ..values import MISSING, Iter
 from ..where import LoopRun, Where
 from .branches import lower_cases
 from .expressions import lower
+from .protected import handler_names
 from .scope import Scope, has_yield
-from .statements import BREAK, CONTINUE, RETURN, block, handler_names, statement
+from .statements import BREAK, CONTINUE, RETURN, block, statement
 from .targets import target
 from .yields import Hoist
 
