@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import array
 import collections
-from collections.abc import Callable
 from typing import Any
 
 from ..signals import Abort, Raised
-from ..values import CONST, MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Obj, Sym, hashable
-from .choices import entry, settled
-
-Method = Callable[[Any, Any, Any, list, dict], Any]
+from ..values import CONST, MISSING, MOST_ITEMS, Iter, LDict, LList, LSet, Native, Sym, hashable
+from .dictionaries import DICTIONARY, Method, receiver
 
 
 def method(rt: Any, obj: Any, name: str, site: Any) -> Any:
@@ -116,22 +113,15 @@ def lifted(value: Any) -> Any:
 def _append(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
     for value in args[:1]:
         if type(value) not in CONST:
-            rt.stored(value, site, _text(site), "append")
+            rt.stored(value, site, receiver(site), "append")
         rt.note_list(items)
         list.append(items, value)
         if items.bounded is not None and len(items) > items.bounded:
             del items[0]
 
 
-def _text(site: Any) -> str:
-    from ..lower.scope import text_of
-
-    func = getattr(site.node, "func", None)
-    return text_of(func.value) if func is not None and hasattr(func, "value") else "?"
-
-
 def _appendleft(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
-    rt.stored(args[0], site, _text(site), "append")
+    rt.stored(args[0], site, receiver(site), "append")
     rt.note_list(items)
     list.insert(items, 0, args[0])
     if items.bounded is not None and len(items) > items.bounded:
@@ -139,7 +129,7 @@ def _appendleft(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> N
 
 
 def _insert(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
-    rt.stored(args[1], site, _text(site), "append")
+    rt.stored(args[1], site, receiver(site), "append")
     rt.note_list(items)
     list.insert(items, args[0] if type(args[0]) is int else 0, args[1])
 
@@ -148,7 +138,7 @@ def _extend(rt: Any, site: Any, items: LList, args: list, kwargs: dict) -> None:
     values, more = rt.shared.objects.listed(rt, args[0], site)
     for value in values:
         if type(value) not in CONST:
-            rt.stored(value, site, _text(site), "append")
+            rt.stored(value, site, receiver(site), "append")
     rt.note_list(items)
     room = max(0, MOST_ITEMS - len(items))
     list.extend(items, values[:room])
@@ -254,95 +244,11 @@ def _copy(rt: Any, site: Any, items: Any, args: list, kwargs: dict) -> Any:
     return type(items)(items, items.open)
 
 
-# -- dicts --------------------------------------------------------------------------------------
-
-
-def _get(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    key = hashable(settled(rt, args[0], site))
-    value = table.get(key, MISSING)
-    if value is not MISSING:
-        return value
-    default = args[1] if len(args) > 1 else kwargs.get("default")
-    value = entry(rt, table, key, site, default)
-    if value is not MISSING:
-        return value
-    if table.open:
-        return rt.fresh(site)
-    if type(key) is Sym and table:
-        return list(table.values())[-1]
-    return default
-
-
-def _setdefault(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    key = hashable(args[0])
-    if key not in table:
-        rt.put(table, key, args[1] if len(args) > 1 else None)
-    return table[key]
-
-
-def _dict_pop(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    key = hashable(args[0])
-    if key in table:
-        rt.note(table, key)
-        return table.pop(key)
-    if len(args) > 1:
-        return args[1]
-    if table.open or type(key) is Sym:
-        return rt.fresh(site)
-    raise Raised("KeyError")
-
-
-def _popitem(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    if not table:
-        raise Raised("KeyError")
-    key = next(reversed(table))
-    rt.note(table, key)
-    return (key, table.pop(key))
-
-
-def _update(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> None:
-    before = dict(table)
-    given = {*kwargs, *(key for other in args if type(other) is LDict for key in other)}
-    for other in args:
-        if type(other) is not LDict and type(other) is not Sym:
-            pairs, more = (
-                rt.shared.objects.listed(rt, other, site) if not isinstance(other, Obj) else ([], False)
-            )
-            if isinstance(other, Obj):
-                rt.shared.objects.merge(rt, table, other, site)
-            elif table.factory is not None and not all(type(p) is tuple and len(p) == 2 for p in pairs):
-                for each in pairs:  # a Counter counts them
-                    rt.put(table, hashable(each), rt.fresh(site, "number"))
-            else:
-                rt.shared.objects.merge(rt, table, LList(pairs, more), site)
-        else:
-            rt.shared.objects.merge(rt, table, other, site)
-    for name, value in kwargs.items():
-        rt.put(table, name, value)
-    base = _text(site)
-    for key, value in [*table.items()]:
-        if type(value) not in CONST and (key in given or before.get(key, MISSING) is not value):
-            text = f"{base}[{key!r}]" if type(key) in (str, int) else base
-            rt.stored(value, site, text if len(text) < 40 else base, "item")
-
-
-def _items(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    return LList([(k, v) for k, v in table.items()], table.open)
-
-
-def _keys(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    return LList(list(table), table.open)
-
-
-def _values(rt: Any, site: Any, table: LDict, args: list, kwargs: dict) -> Any:
-    return LList(list(table.values()), table.open)
-
-
 # -- sets ---------------------------------------------------------------------------------------
 
 
 def _add(rt: Any, site: Any, items: LSet, args: list, kwargs: dict) -> None:
-    rt.stored(args[0], site, _text(site), "append")
+    rt.stored(args[0], site, receiver(site), "append")
     rt.note_set(items)
     items.add(hashable(args[0]))
 
@@ -434,19 +340,7 @@ _LISTS: dict[str, Method] = {
     "extendleft": _extend,
     "rotate": lambda rt, site, items, args, kwargs: None,
 }
-_DICTS: dict[str, Method] = {
-    "get": _get,
-    "setdefault": _setdefault,
-    "pop": _dict_pop,
-    "popitem": _popitem,
-    "update": _update,
-    "items": _items,
-    "keys": _keys,
-    "values": _values,
-    "clear": _clear,
-    "copy": _copy,
-    "move_to_end": lambda rt, site, table, args, kwargs: None,
-}
+_DICTS: dict[str, Method] = {**DICTIONARY, "clear": _clear, "copy": _copy}
 _SETS: dict[str, Method] = {
     "add": _add,
     "discard": _discard,
