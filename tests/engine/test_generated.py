@@ -433,6 +433,40 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         train()
         """,
     ),
+    "a view of a leaf says that it requires grad as soon as the leaf does": (
+        ["clean"] * EVERY,
+        """
+        p = torch.randn(3)
+        v = p.reshape(-1)
+        part = p[0]
+        p.requires_grad_(True)
+        for i in range(N):
+            (v * 2.0).sum().backward()
+            part.square().backward()
+        """,
+    ),
+    "but a backward cannot start at such a view": (
+        ["no-grad-fn"] * EVERY,
+        """
+        p = torch.randn(3)
+        part = p[0]
+        p.requires_grad_(True)
+        part.backward()
+        """,
+    ),
+    "a loss of what a counter has ended, and of the last iteration's part of it, does not grow": (
+        ["clean"] * EVERY,
+        """
+        last, h = w, torch.zeros(3)
+        for i in range(N):
+            loss = (w * h + last).sum()
+            loss.backward()
+            last = w + h
+            if i >= 4:
+                continue
+            h = h + w
+        """,
+    ),
 }
 
 

@@ -129,7 +129,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         # What is made anew of an old graph that no longer grows has one iteration more as well, its own.
         fresh = gained - (held.get(candidate.place) or held.get(candidate.apart) or set())
         more_held = len(fresh) >= min(2, len(loop.executed) - CHECK_AT)
-        if more_held and _goes_on(rt, loop, candidate.apart, gained):
+        if more_held and _goes_on(rt, loop, candidate.apart, gained) and not _has_just_passed(rt, loop):
             candidate.nodes = sorted(nodes, key=lambda n: n.seq)[-4:]
             candidate.index = len(rt.passes)
         else:
@@ -186,8 +186,11 @@ def _goes_on(rt: Any, loop: LoopRun, apart: Any, born: set[Any]) -> bool:
     if fewer is not None and len(held) >= fewer[0] + 2 and sum(k > fewer[1] for k in held) >= 2:
         return True
     newest, last = held[-1], loop.executed[-1]
-    if newest < last and _limits(rt) & {("from", newest), ("from", newest - 1)}:
-        return False  # a counter has just come to a limit (`i < n`, `i <= n`): it took all before, and none behind it
+    # What the last two iterations made of what took up no more may only pass through.
+    before = max((k for k in held if k <= last - 2), default=newest)
+    for taken, end in ((newest, last), (before, last - 2)):
+        if taken < end and _limits(rt) & {("from", taken), ("from", taken - 1)}:
+            return False  # a counter has come to a limit (`i < n`, `i <= n`): it took all before, and none behind it
     return last - newest <= max(b - a for a, b in pairwise(held))
 
 

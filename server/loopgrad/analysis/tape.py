@@ -194,7 +194,12 @@ class Tensor(_Seldom):
 
     @property
     def requires_grad(self) -> bool:
-        return self.leaf_grad or self.node is not None
+        return self.leaf_grad or self.node is not None or self._takes_after_base()
+
+    def _takes_after_base(self) -> bool:
+        """Whether this is a view of a leaf that has been made to require grad since, as such a view then says it does."""
+        base = self.base
+        return base is not None and base.leaf_grad and base.node is None
 
     @property
     def is_leaf(self) -> bool:
@@ -206,7 +211,9 @@ class Tensor(_Seldom):
         if node is not None:
             return node
         if not self.leaf_grad:
-            return None
+            if not self._takes_after_base():
+                return None
+            self.unrooted = True
         if self.acc is None:
             where = self.where
             assert where is not None
