@@ -467,6 +467,45 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             h = h + w
         """,
     ),
+    "nor does one end there, so that no gradient leads back to it": (
+        ["clean"] * EVERY,
+        """
+        def step():
+            with torch.no_grad():
+                v = w[0].expand(3)
+            v.norm().backward(create_graph=True)
+        for i in range(N):
+            step()
+        """,
+    ),
+    "until the view itself is asked to require one": (
+        ["grows"] * EVERY,
+        """
+        def step():
+            with torch.no_grad():
+                v = w[0].expand(3)
+            v.requires_grad_(True)
+            v.norm().backward(create_graph=True)
+        for i in range(N):
+            step()
+        """,
+    ),
+    "a window is one where a loop runs a second time, too short to show it": (
+        ["clean"] * EVERY,
+        """
+        steps = iter(range(N))
+        kept = ()
+        for epoch in range(2):
+            while True:
+                try:
+                    k = next(steps)
+                except StopIteration:
+                    break
+                loss = (w * k).sum()
+                loss.backward(retain_graph=True)
+                kept = (*kept[-3:], loss)
+        """,
+    ),
 }
 
 

@@ -113,6 +113,7 @@ def _look_again(rt: Any, loop: LoopRun) -> None:
         # What holds three of four iterations may be there to stay, or grow with more of them.
         due = set(loop.executed[1:CHECK_AT])
         rt.unclear = rt.unclear or any(len(born) >= len(due) and not born >= due for born in held.values())
+        rt.growth = [c for c in rt.growth if c.loop is not loop or not _was_full(rt, loop, c.apart)]
         return
     loop.held = None
     # What is reset up to a limit (`if i < 4:`) may grow behind it, by what happens every few iterations.
@@ -173,6 +174,11 @@ def _leave_open(rt: Any, loop: LoopRun, apart: Any, alive: set[Any]) -> None:
     if apart[0] != "gradient":  # which is known by its object alone, another one in each run
         mark = (id(loop.site.node), apart)
         rt.full[mark] = max((len(alive), loop.executed[-1]), rt.full.get(mark, (0, 0)))
+
+
+def _was_full(rt: Any, loop: LoopRun, apart: Any) -> bool:
+    """Whether a place did not grow when the loop's statement ran before, and for longer."""
+    return rt.full.get((id(loop.site.node), apart), (0, 0))[1] > CHECK_AT
 
 
 def _goes_on(rt: Any, loop: LoopRun, apart: Any, born: set[Any]) -> bool:

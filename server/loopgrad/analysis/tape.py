@@ -129,7 +129,7 @@ class _Seldom:
     not_float: bool = False
     length: int | None = None
     shape: tuple | None = None
-    #: A view taken under no_grad: it says that it requires grad, but a backward cannot start there.
+    #: A view taken under no_grad: it says that it requires grad, but no backward starts or ends there.
     unrooted: bool = False
     #: The nodes of what such a view is a view of: its ``_base`` stays alive with it.
     keeps: tuple[Node, ...] = ()
@@ -334,10 +334,11 @@ def run_backward(
     while ready:
         _, _, node = heapq.heappop(ready)
         if node.leaf is not None:
-            if (limited is None or id(node) in targets) and node.leaf.leaf_grad:
-                run.leaves.append(node.leaf)
+            leaf = node.leaf
+            if (limited is None or id(node) in targets) and leaf.leaf_grad and not leaf.unrooted:
+                run.leaves.append(leaf)
                 if accumulate:
-                    _accumulate(node.leaf, run)
+                    _accumulate(leaf, run)
         elif limited is None or id(node) in limited:
             _execute(node, run)
             executed.add(id(node))

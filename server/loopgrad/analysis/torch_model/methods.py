@@ -162,10 +162,11 @@ def requires(rt: Any, t: Tensor, args: list, kwargs: dict, site: Site, assigned:
             raise Raised("RuntimeError", sure=True)  # only of a leaf may the attribute be set
         rt.shared.observe.requires_grad(rt, t, site, assigned, True)
         return t
-    if t.leaf_grad != flag:
+    if t.leaf_grad != flag or t.unrooted:
         if rt.trying:
             rt.happen()
         rt.events += 1
+    t.unrooted = False
     if flag and not t.leaf_grad:
         t.site, t.where = t.site or site, t.where or rt.where
     t.leaf_grad = flag
