@@ -506,6 +506,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept = (*kept[-3:], loss)
         """,
     ),
+    "a solver asks again where parts of other parameters have a gradient beside those that may have none": (
+        ["second-backward"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        base = F.relu(w)
+        def closure():
+            solver.zero_grad()
+            loss = torch.cat([base[:1], u[1:]]).sum()
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
 }
 
 

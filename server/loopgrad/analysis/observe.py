@@ -62,7 +62,7 @@ MIXING = frozenset("matmul mm mv bmm linear conv1d conv2d conv3d".split())
 #: Those that take each element from one of two inputs: a gradient comes through if both of them have one.
 CHOOSING = frozenset("where maximum minimum".split())
 #: Those through which a gradient comes as it is.
-PASSING = frozenset({"add", "sub", "sum", "mean", "getitem"})
+PASSING = frozenset({"add", "sub", "sum", "mean", "getitem", "cat", "stack"})
 #: Operations on the difference of their two inputs.
 DIFFERENCES = frozenset("sub subtract mse_loss l1_loss smooth_l1_loss huber_loss dist".split())
 
@@ -88,11 +88,19 @@ def _vanishes(node: Node) -> bool:
 
 
 def _comes_through(node: Node) -> bool:
-    """Whether a gradient reaches a parameter whatever the values: all else is multiplied by zero (``w + 0.0 * relu(w)``)."""
+    """Whether a gradient reaches a parameter whatever the values: all else is multiplied by zero (``w + 0.0 * relu(w)``),
+    or reaches other ones (``cat([relu(w), u])``), so that it takes nothing away."""
     while node.leaf is None:
         inputs = [one for one in node.inputs if not one.zeros]
-        if node.op not in PASSING or len(inputs) != 1:
+        if node.op not in PASSING:
             return False
+        if len(inputs) != 1:
+            below = [{id(each.leaf) for each in reachable([one]) if each.leaf is not None} for one in inputs]
+            return any(
+                _comes_through(one)
+                and all(below[k].isdisjoint(other) for other in below[:k] + below[k + 1 :])
+                for k, one in enumerate(inputs)
+            )
         node = inputs[0]
     return node.leaf.held
 
