@@ -14,7 +14,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
@@ -22,15 +22,17 @@ from typing import Any
 import torch
 from torch.autograd.variable import Variable
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
 
 from .instrument import FILE, Instrumented, assignments, instrument, more_steps, with_epochs, with_steps
 from .limits import TooLong, time_limit
 from .tape import Tape
 
+_ON_LEAF = "leaf Variable that requires grad"
 MESSAGES = {
     "backward through the graph a second time": "second-backward",
     "modified by an inplace operation": "inplace-version",
-    "leaf Variable that requires grad": "leaf-inplace",
+    _ON_LEAF: "leaf-inplace",
     "does not require grad and does not have a grad_fn": "no-grad-fn",
 }
 RAISING = tuple(MESSAGES.values())
@@ -147,7 +149,7 @@ def run_once(
     retain: bool = False,
 ) -> tuple[Run, Tape]:
     """Run a program once; `names` are further names that its instrumentation calls; `retain` frees no graph, and
-    goes on where a backward raises."""
+    goes on where a backward or a change of a leaf raises."""
     gc.collect()
     gc.freeze()
     tape = Tape()
@@ -157,7 +159,8 @@ def run_once(
     scope.update(names or {})
     run = Run(argv, "clean", seed=seed)
     try:
-        with _watched(tape, argv, seed, retain), time_limit(LIMIT, work=True):
+        forgiven = _OnLeaves() if retain else nullcontext()
+        with _watched(tape, argv, seed, retain), time_limit(LIMIT, work=True), forgiven:
             exec(program.code, scope)
     except TooLong:
         run.outcome, run.error = "error", "took too long"
@@ -173,6 +176,19 @@ def run_once(
         run.silent = next(kind for kind in ("carried", "shared", "views") if kind in tape.silent)
         run.silent_line = tape.silent[run.silent][0]
     return run, tape
+
+
+class _OnLeaves(TorchFunctionMode):
+    """Changes a leaf in place where torch would raise for that."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        try:
+            return func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if _ON_LEAF not in str(error):
+                raise
+            with torch.no_grad():
+                return func(*args, **(kwargs or {}))
 
 
 def _failed(run: Run, error: BaseException, program: Instrumented, tape: Tape) -> None:

@@ -185,6 +185,15 @@ print(missing)
     assert behind(HEAD + body, run) == "NameError: name 'missing' is not defined"
 
 
+def test_an_error_behind_the_change_of_a_leaf_is_the_program_s_own() -> None:
+    body = "with torch.enable_grad():\n    w.mul_(0.9)\nprint(missing)\n"
+    (run,) = before = observe(HEAD + body)
+    assert run.outcome == "leaf-inplace"
+    assert behind(HEAD + body, run) == "NameError: name 'missing' is not defined"
+    after = observe(HEAD + body.replace("enable_grad", "no_grad"))
+    assert fix_problem(before, after, [], lambda old: behind(HEAD + body, old)) is None
+
+
 def test_growth_is_told_by_a_finding_whose_statement_keeps_it() -> None:
     """Whether the graph of what a finding's statement stores is what grows: shown by running without it."""
     body = "fast = w\nkept = []\nfor i in range(N):\n    fast = fast - 0.1\n    torch.autograd.grad(fast.sum(), [fast])\n"
