@@ -519,6 +519,32 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         solver.step(closure)
         """,
     ),
+    "a solver does not ask again where a leaf was zeroed: of zeros the gradient is zero": (
+        ["clean"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
+        with torch.no_grad():
+            w.zero_()
+        base = torch.tanh(w)
+        def closure():
+            solver.zero_grad()
+            loss = (base ** 2).sum()
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
+    "a number that is changed under a condition is not None": (
+        ["clean"] * EVERY,
+        """
+        average = 0.0
+        for i in range(N):
+            loss = (w * w).sum()
+            loss.backward()
+            if args.a:
+                average = loss if average is None else 0.9 * average + 0.1 * loss.item()
+        """,
+    ),
 }
 
 

@@ -77,9 +77,16 @@ def _may_vanish(roots: list[Node]) -> int:
     ops = {node.op.strip("_").lower() for node in nodes}
     if ops & DIFFERENCES and any(_of_equals(node) for node in nodes):
         return 2
+    if any(_is_zeroed(node) for node in nodes):
+        return 2  # of zeros the gradient of a square is zero as well
     if not any(_vanishes(node) for node in nodes) or any(map(_comes_through, roots)):
         return 0
     return 2 if "getitem" in ops and not ops & MIXING else 1
+
+
+def _is_zeroed(node: Node) -> bool:
+    """Whether a leaf was zeroed: what a solver has made of it since, before it asked again, is not told from that."""
+    return node.leaf is not None and node.leaf.storage.zeroed
 
 
 def _vanishes(node: Node) -> bool:

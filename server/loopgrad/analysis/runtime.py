@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Storage, Store, Tensor
 from .undo import Log
-from .values import GRAPHLESS, MISSING, Class, Globals, LDict, LList, Obj, Sym, tensors_in
+from .values import GRAPHLESS, MISSING, Class, Globals, LDict, LList, Obj, Sym, is_something, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -216,7 +216,10 @@ class Runtime(Deciding):
         """An unknown put together from others; a plain new one where that would have too many parts."""
         size = 1 + sum(arg.size for arg in args if type(arg) is Sym)
         if size > MOST_PARTS or parts_of(key, MOST_PARTS + 1) > MOST_PARTS:
-            return self.fresh(site, kind)
+            made = self.fresh(site, kind)
+            if op == "phi" and all(map(is_something, args[1:])):
+                made.op = "result"
+            return made
         made = Sym(key, kind, op, args)
         made.size = size
         return made

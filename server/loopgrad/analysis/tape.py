@@ -27,7 +27,7 @@ UNSAID = 2
 class Storage:
     """What views and ``detach()`` share: the memory and its version counter."""
 
-    __slots__ = ("detached", "mark", "modified", "saved", "version")
+    __slots__ = ("detached", "mark", "modified", "saved", "version", "zeroed")
 
     def __init__(self) -> None:
         self.version = 0
@@ -39,6 +39,8 @@ class Storage:
         self.mark = 0
         #: The last modification: (site, where, what, sequence number then), for the story.
         self.modified: tuple[Site | None, Where, str, int] | None = None
+        #: Whether it was filled with zeros once.
+        self.zeroed = False
 
 
 class Store:

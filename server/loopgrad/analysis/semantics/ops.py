@@ -27,6 +27,7 @@ from ..values import (
     Sym,
     UserModule,
     capped,
+    is_something,
 )
 from ..where import Site
 from .choices import is_choice, settled, spread, spread_either
@@ -152,10 +153,11 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     if has_identity(a) and has_identity(b):
         key = (op, key_of(a), key_of(b))
         if parts_of(key, 24) < 24:
-            made = Sym(key, kind)
+            made = Sym(key, kind, "result")
             made.cut = cuts.of((a, b))
             return made
     made = rt.fresh(site, kind)
+    made.op = "result"
     made.cut = cuts.of((a, b))
     return made
 
@@ -362,6 +364,8 @@ def _identity(rt: Any, op: str, a: Any, b: Any) -> Any:
                 if b is None or a.kind in ("number", "str", "object"):
                     return not yes
             if rt.facts.get(a.key, ("", None))[0] == "truthy" and not b:
+                return not yes
+            if b is None and is_something(a):
                 return not yes
             sym = Sym(("is", a.key, b), "bool", "is", (a, b))
             known = rt.known(sym)

@@ -432,6 +432,10 @@ def bump(rt: Any, t: Tensor, site: Site | None, what: str) -> None:
     if rt.log is not None:
         rt.note_slot(storage, "version")
         rt.note_slot(storage, "modified")
+    if what == "zero":
+        if rt.log is not None:
+            rt.note_slot(storage, "zeroed")
+        storage.zeroed = True
     storage.version += 1
     storage.modified = (site, rt.where, what, rt.seq)
 
