@@ -18,7 +18,7 @@ from .observation import witness_of
 from .signals import Abort, Raised
 from .tape import DEPENDS, Node, Pass, Storage, Store, Tensor
 from .undo import Log
-from .values import GRAPHLESS, MISSING, Class, Globals, LDict, LList, Obj, Sym, is_something, tensors_in
+from .values import GRAPHLESS, MISSING, Class, Globals, LDict, LList, Obj, Sym, tensors_in
 from .where import LoopRun, Site, Where
 
 #: An unknown that is put together from more parts than these is not told from others any more.
@@ -136,6 +136,8 @@ class Runtime(Deciding):
         self.limits = self.turns
         #: The keys of unknowns that are whole numbers: counters behind loops that were cut.
         self.whole: set[Any] = set()
+        #: The keys of unknowns that operations gave: they are not None.
+        self.results: set[Any] = set()
         self.requires: list[Any] = []
         self.prints: list[tuple[int, str | None]] | None = None
         self.reached: dict[int, Tensor] = {}
@@ -217,12 +219,22 @@ class Runtime(Deciding):
         size = 1 + sum(arg.size for arg in args if type(arg) is Sym)
         if size > MOST_PARTS or parts_of(key, MOST_PARTS + 1) > MOST_PARTS:
             made = self.fresh(site, kind)
-            if op == "phi" and all(map(is_something, args[1:])):
-                made.op = "result"
+            if op == "phi" and all(map(self.is_something, args[1:])):
+                self.results.add(made.key)
             return made
         made = Sym(key, kind, op, args)
         made.size = size
         return made
+
+    def is_something(self, value: Any) -> bool:
+        """Whether a value is not None for sure: an operation's result, one of two such."""
+        if type(value) is not Sym:
+            return value is not None
+        if value.op == "phi":
+            return all(map(self.is_something, value.args[1:]))
+        if value.node is not None or value.key in self.results:
+            return True
+        return value.kind in ("number", "str", "bool", "object")
 
     def made_here(self, key: Any) -> bool:
         """Whether an unknown was made in the innermost loop that runs: it is another one in each iteration."""

@@ -67,15 +67,6 @@ class Sym:
         return f"Sym({self.key!r})"
 
 
-def is_something(value: Any) -> bool:
-    """Whether a value is not None for sure: an operation's result, one of two such."""
-    if type(value) is not Sym:
-        return value is not None
-    if value.op == "phi":
-        return all(map(is_something, value.args[1:]))
-    return value.node is not None or value.op == "result" or value.kind in ("number", "str", "bool", "object")
-
-
 #: The name under which a call tells that ``*`` or ``**`` of an unknown may give further arguments.
 MORE = "**"
 

@@ -27,7 +27,6 @@ from ..values import (
     Sym,
     UserModule,
     capped,
-    is_something,
 )
 from ..where import Site
 from .choices import is_choice, settled, spread, spread_either
@@ -153,11 +152,12 @@ def _derived(rt: Any, op: str, a: Any, b: Any, site: Site) -> Any:
     if has_identity(a) and has_identity(b):
         key = (op, key_of(a), key_of(b))
         if parts_of(key, 24) < 24:
-            made = Sym(key, kind, "result")
+            rt.results.add(key)
+            made = Sym(key, kind)
             made.cut = cuts.of((a, b))
             return made
     made = rt.fresh(site, kind)
-    made.op = "result"
+    rt.results.add(made.key)
     made.cut = cuts.of((a, b))
     return made
 
@@ -365,7 +365,7 @@ def _identity(rt: Any, op: str, a: Any, b: Any) -> Any:
                     return not yes
             if rt.facts.get(a.key, ("", None))[0] == "truthy" and not b:
                 return not yes
-            if b is None and is_something(a):
+            if b is None and rt.is_something(a):
                 return not yes
             sym = Sym(("is", a.key, b), "bool", "is", (a, b))
             known = rt.known(sym)
