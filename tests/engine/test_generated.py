@@ -545,6 +545,37 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 average = loss if average is None else 0.9 * average + 0.1 * loss.item()
         """,
     ),
+    "the gradient of a product needs the other factor for that of a gradient alone": (
+        ["grows"] * EVERY,
+        """
+        fast = w * 1.0
+        for i in range(N):
+            (g,) = torch.autograd.grad(torch.dot(fast, u), [fast], create_graph=True)
+            fast = fast - 0.1 * g
+            fast.mean().backward(retain_graph=True)
+            with torch.no_grad():
+                u.mul_(0.9)
+        """,
+    ),
+    "so that it raises where that has a graph": (
+        ["inplace-version"] * EVERY,
+        """
+        (g,) = torch.autograd.grad(torch.dot(w, u).square(), [w], create_graph=True)
+        with torch.no_grad():
+            u.mul_(0.9)
+        g.sum().backward()
+        """,
+    ),
+    "but a convolution always does": (
+        ["inplace-version"] * EVERY,
+        """
+        x = w.view(1, 1, 3) * 1.0
+        (g,) = torch.autograd.grad(F.conv1d(x, u.view(1, 1, 3)).sum(), [x], create_graph=True)
+        with torch.no_grad():
+            u.mul_(0.9)
+        g.sum().backward()
+        """,
+    ),
 }
 
 

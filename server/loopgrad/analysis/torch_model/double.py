@@ -75,7 +75,10 @@ class Gradients:
                     guess = max(guess, 1)  # a third derivative may be a constant
                 parts = tuple({id(edge): edge for edge in edges}.values())
                 op = PRODUCT if product else "grad"
-                made[key] = self.rt.record(op, parts, ALWAYS, self.site, node.saved, False, guess)
+                # A product saves a factor for the gradient of the other one: of a gradient without a graph none is asked for.
+                needed = here is not None or not product or node.op.startswith("conv")
+                saved = node.saved if needed else ()
+                made[key] = self.rt.record(op, parts, ALWAYS, self.site, saved, False, guess)
             self._flow.setdefault(id(child), []).append(made[key])
 
 
