@@ -576,6 +576,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         g.sum().backward()
         """,
     ),
+    "nor of the difference of a value to a choice of the same value": (
+        ["clean"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        base = u + 0.0 * w
+        def closure():
+            solver.zero_grad()
+            loss = F.mse_loss(torch.where(torch.tensor([True, False, True]), base, u), u)
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
 }
 
 

@@ -125,8 +125,24 @@ def _of_equals(node: Node) -> bool:
     """Whether it is a difference of two graphs of one value: a solver that starts there is at its goal."""
     if node.op.strip("_").lower() not in DIFFERENCES or len(node.inputs) != 2:
         return False
-    one, other = map(_without_zeros, node.inputs)
-    return one is other
+    one, other = map(_values, node.inputs)
+    return len(one) == 1 and one == other
+
+
+def _values(node: Node) -> set[int]:
+    """The nodes that a result has its elements of: those that are chosen from, without zeros that are added."""
+    found: set[int] = set()
+    stack, seen = [node], set()
+    while stack:
+        part = _without_zeros(stack.pop())
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if part.op.strip("_").lower() in CHOOSING and len(part.inputs) == 2:
+            stack.extend(part.inputs)
+        else:
+            found.add(id(part))
+    return found
 
 
 def _without_zeros(node: Node) -> Node:
