@@ -589,6 +589,28 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         solver.step(closure)
         """,
     ),
+    "of two saved tensors the second of a product is taken up first, whichever way it cannot be used": (
+        ["inplace-version"] * EVERY,
+        """
+        v = torch.exp(u)
+        y = v * w
+        v.detach_()
+        with torch.no_grad():
+            w.mul_(0.9)
+        y.sum().backward()
+        """,
+    ),
+    "and of a dot product the first": (
+        ["inplace-version"] * EVERY,
+        """
+        v = torch.exp(u)
+        y = torch.dot(w, v)
+        v.detach_()
+        with torch.no_grad():
+            w.mul_(0.9)
+        y.backward()
+        """,
+    ),
 }
 
 

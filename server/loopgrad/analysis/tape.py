@@ -23,6 +23,9 @@ NEVER, ALWAYS, DEPENDS = 0, 1, 2
 #: From so many guesses on, nothing is said of a graph.
 UNSAID = 2
 
+#: Operations whose backward takes up the second saved tensor before the first (measured with torch 2.13).
+LAST_FIRST = frozenset({"mul", "div", "atan2", "pow"})
+
 
 class Storage:
     """What views and ``detach()`` share: the memory and its version counter."""
@@ -383,10 +386,8 @@ def _execute(node: Node, run: Pass) -> None:
         run.revisited.append((node, earlier))
     else:
         for storage, version, source, name in node.saved:
-            if storage.version != version:
-                raise TapeError("inplace-version", node, run, (storage, name))
-            if storage.detached and source is not None and source.detached and name != "result":
-                raise TapeError("detached", node, run)
+            if storage.version != version or storage.detached and _is_detached(source, name):
+                raise _unusable(node, run)
     if node.op == "unknown":
         run.opaque = True
     kept = node.retained
@@ -396,6 +397,21 @@ def _execute(node: Node, run: Pass) -> None:
         node.retained = run
     elif earlier is None:
         node.freed = run
+
+
+def _is_detached(source: Node | None, name: str) -> bool:
+    return source is not None and source.detached and name != "result"
+
+
+def _unusable(node: Node, run: Pass) -> TapeError:
+    """What a backward raises for the first of the saved tensors, as the operation takes them up, that it cannot use."""
+    last_first = node.op.strip("_") in LAST_FIRST
+    for storage, version, source, name in node.saved[::-1] if last_first else node.saved:
+        if storage.version != version:
+            return TapeError("inplace-version", node, run, (storage, name))
+        if storage.detached and _is_detached(source, name):
+            break
+    return TapeError("detached", node, run)
 
 
 def _accumulate(leaf: Tensor, run: Pass) -> None:
