@@ -611,6 +611,19 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         y.backward()
         """,
     ),
+    "nor of the sum of a softmax, which is one": (
+        ["clean"] * EVERY,
+        """
+        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
+        base = F.softmax(u, dim=0)
+        def closure():
+            solver.zero_grad()
+            loss = (base + 0.0 * w).sum()
+            loss.backward()
+            return loss
+        solver.step(closure)
+        """,
+    ),
 }
 
 

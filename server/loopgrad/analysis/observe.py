@@ -79,9 +79,21 @@ def _may_vanish(roots: list[Node]) -> int:
         return 2
     if any(_is_zeroed(node) for node in nodes):
         return 2  # of zeros the gradient of a square is zero as well
+    if any(_adds_up_to_one(root) for root in roots):
+        return 2
     if not any(_vanishes(node) for node in nodes) or any(map(_comes_through, roots)):
         return 0
     return 2 if "getitem" in ops and not ops & MIXING else 1
+
+
+def _adds_up_to_one(node: Node) -> bool:
+    """Whether a loss is the sum of a softmax, which is the same whatever went into it."""
+    while node.op in ("sum", "mean", "add", "sub"):
+        inputs = [one for one in node.inputs if not one.zeros]
+        if len(inputs) != 1:
+            return False
+        node = inputs[0]
+    return node.op == "softmax"
 
 
 def _is_zeroed(node: Node) -> bool:
