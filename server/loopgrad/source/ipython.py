@@ -26,7 +26,7 @@ _RUNNING = {"time": "", "timeit": "nrp", "prun": "lsTD", "memit": "rt", "lprun":
 
 _MAGIC = re.compile(r"\s*(?:[%!?]|,\w|;\w)")
 _HELP = re.compile(r"\s*%{0,2}[\w.*\[\]'\"]+\s*\?{1,2}\s*(?:#.*)?$")
-_ASSIGNED = re.compile(r"(\s*[\w.,\s\[\]'\"]+?=\s*)(?:!|%\w)")
+_ASSIGNED = re.compile(r"(\s*(?=\S)[\w.,\s\[\]'\"]+?=\s*)(?:!|%\w)")
 #: Magics that are written without their ``%`` (IPython's automagic), with an argument that no Python could be.
 _AUTOMAGIC = re.compile(
     r"(?:pip|conda|mamba|uv|cd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|run|load|load_ext|autoreload|matplotlib|env|whos?)"

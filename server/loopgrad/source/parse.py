@@ -104,7 +104,8 @@ def _line(text: str, number: int) -> str:
 
 
 #: A line that begins or ends as none of Python's does.
-_MAGIC_LINE = re.compile(r"^[ \t]*(?:[%!?]|[\w., ]+=\s*[%!]|[\w.]+\?)", re.MULTILINE)
+#: What comes behind the indentation is no blank: else a long line of blanks takes minutes.
+_MAGIC_LINE = re.compile(r"^[ \t]*(?=\S)(?:[%!?]|[\w., ]+=\s*[%!]|[\w.]+\?)", re.MULTILINE)
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
