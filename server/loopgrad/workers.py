@@ -144,12 +144,14 @@ class Workers:
 
     def _take(self, worker: _Worker) -> None:
         received = worker.receive()
-        number = worker.sent.popleft()
+        number = worker.sent.popleft() if worker.sent else None
         if received is None or received[1]:
             self._workers.remove(worker)
             self._waiting.extendleft(reversed(worker.sent))
             self._feed()  # the next one begins while this one ends
             worker.end()
+        if number is None:
+            return  # it was ended from outside while it had nothing to do
         if received is None:
             self._results[number] = list(self._one_by_one(self._batches[number]))
         else:

@@ -75,6 +75,17 @@ def test_a_file_that_ends_its_process_costs_no_other(way: str, capfd: pytest.Cap
     assert [path for path, process in found if not process] == [way]
 
 
+def test_a_process_that_is_ended_while_it_has_nothing_to_do_is_missed_by_nobody() -> None:
+    batches = [[Input(path, True)] for path in "ab"]
+    with Workers(Noting(), batches, 2) as workers:  # type: ignore[arg-type]
+        first = workers.result(0)[0][0].path
+        workers.result(1)
+        os.kill(int(first.split()[1]), signal.SIGKILL)
+        workers._batches = [*batches, [Input("c", True)]]
+        workers._waiting.append(2)
+        assert workers.result(2)[0][0].path.startswith("c ")
+
+
 def test_every_file_may_die() -> None:
     found = checked(Noting(), *(f"die{number} die" for number in range(6)), count=2)
     assert [process for _, process in found] == [0] * 12

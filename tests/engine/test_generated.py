@@ -245,89 +245,6 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
             u.norm().backward(create_graph=True)
         """,
     ),
-    "a solver asks once where the first gradient is zero": (
-        ["clean"] * EVERY,
-        """
-        for i in range(N):
-            base = -w
-            solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
-            def closure():
-                solver.zero_grad()
-                loss = (w + base)[0]
-                loss.backward()
-                return loss
-            solver.step(closure)
-        """,
-    ),
-    "a solver none of whose parameters has a gradient asks once": (
-        ["clean"] * EVERY,
-        """
-        solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
-        w.requires_grad_(False)
-        for i in range(N):
-            base = u * w
-            def closure():
-                solver.zero_grad()
-                loss = base.mean()
-                loss.backward()
-                return loss
-            solver.step(closure)
-        """,
-    ),
-    "a solver that starts at its goal asks once": (
-        ["clean"] * EVERY,
-        """
-        for i in range(N):
-            base = u @ w
-            solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
-            def closure():
-                solver.zero_grad()
-                loss = F.mse_loss(w + 0.0 * base, w)
-                loss.backward()
-                return loss
-            solver.step(closure)
-        """,
-    ),
-    "a dead unit has no gradient for a solver to go on with": (
-        ["clean"] * EVERY,
-        """
-        w.data[0] = -1.0
-        base = F.relu(w)
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        def closure():
-            solver.zero_grad()
-            loss = (base * u)[0]
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
-    "a dead unit that is multiplied by zero leaves the gradient of what it is added to": (
-        ["second-backward"] * EVERY,
-        """
-        base = F.relu(w)
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        def closure():
-            solver.zero_grad()
-            loss = (u + 0.0 * base)[0]
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
-    "each element of a choice between two graphs has a gradient from one of them": (
-        ["second-backward"] * EVERY,
-        """
-        base = w.sigmoid()
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        def closure():
-            solver.zero_grad()
-            loss = torch.where(torch.tensor([True, False, True]), base, w)[0]
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
     "every whole number is a multiple of one, also behind a loop that was cut": (
         ["clean"] * EVERY,
         """
@@ -506,34 +423,6 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
                 kept = (*kept[-3:], loss)
         """,
     ),
-    "a solver asks again where parts of other parameters have a gradient beside those that may have none": (
-        ["second-backward"] * EVERY,
-        """
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        base = F.relu(w)
-        def closure():
-            solver.zero_grad()
-            loss = torch.cat([base[:1], u[1:]]).sum()
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
-    "a solver does not ask again where a leaf was zeroed: of zeros the gradient is zero": (
-        ["clean"] * EVERY,
-        """
-        solver = torch.optim.LBFGS([w], lr=0.1, max_iter=3)
-        with torch.no_grad():
-            w.zero_()
-        base = torch.tanh(w)
-        def closure():
-            solver.zero_grad()
-            loss = (base ** 2).sum()
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
     "a number that is changed under a condition is not None": (
         ["clean"] * EVERY,
         """
@@ -576,19 +465,6 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         g.sum().backward()
         """,
     ),
-    "nor of the difference of a value to a choice of the same value": (
-        ["clean"] * EVERY,
-        """
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        base = u + 0.0 * w
-        def closure():
-            solver.zero_grad()
-            loss = F.mse_loss(torch.where(torch.tensor([True, False, True]), base, u), u)
-            loss.backward()
-            return loss
-        solver.step(closure)
-        """,
-    ),
     "of two saved tensors the second of a product is taken up first, whichever way it cannot be used": (
         ["inplace-version"] * EVERY,
         """
@@ -609,19 +485,6 @@ PROGRAMS: dict[str, tuple[list[str], str]] = {
         with torch.no_grad():
             w.mul_(0.9)
         y.backward()
-        """,
-    ),
-    "nor of the sum of a softmax, which is one": (
-        ["clean"] * EVERY,
-        """
-        solver = torch.optim.LBFGS([w, u], lr=0.1, max_iter=3)
-        base = F.softmax(u, dim=0)
-        def closure():
-            solver.zero_grad()
-            loss = (base + 0.0 * w).sum()
-            loss.backward()
-            return loss
-        solver.step(closure)
         """,
     ),
 }

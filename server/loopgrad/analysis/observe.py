@@ -77,7 +77,9 @@ def _may_vanish(roots: list[Node]) -> int:
     ops = {node.op.strip("_").lower() for node in nodes}
     if ops & DIFFERENCES and any(_of_equals(node) for node in nodes):
         return 2
-    if any(_is_zeroed(node) for node in nodes):
+    leaves = [node.leaf for node in nodes if node.leaf is not None]
+    # What a solver has made of zeros since, before it asked again, is not told from them.
+    if leaves and all(leaf.storage.zeroed for leaf in leaves):
         return 2  # of zeros the gradient of a square is zero as well
     if any(_adds_up_to_one(root) for root in roots):
         return 2
@@ -96,11 +98,6 @@ def _adds_up_to_one(node: Node) -> bool:
     return node.op == "softmax"
 
 
-def _is_zeroed(node: Node) -> bool:
-    """Whether a leaf was zeroed: what a solver has made of it since, before it asked again, is not told from that."""
-    return node.leaf is not None and node.leaf.storage.zeroed
-
-
 def _vanishes(node: Node) -> bool:
     """Whether an operation's gradient is zero for some inputs."""
     return node.op.strip("_").lower() in VANISHING and not _takes_either(node)
@@ -115,11 +112,13 @@ def _comes_through(node: Node) -> bool:
             return False
         if len(inputs) != 1:
             below = [{id(each.leaf) for each in reachable([one]) if each.leaf is not None} for one in inputs]
-            return any(
-                _comes_through(one)
-                and all(below[k].isdisjoint(other) for other in below[:k] + below[k + 1 :])
+            # What is apart is looked at alone, so that no part is looked at twice.
+            apart = [
+                one
                 for k, one in enumerate(inputs)
-            )
+                if all(below[k].isdisjoint(other) for other in below[:k] + below[k + 1 :])
+            ]
+            return any(map(_comes_through, apart))
         node = inputs[0]
     return node.leaf.held
 
